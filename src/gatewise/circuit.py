@@ -1,0 +1,208 @@
+"""Circuit: a Boolean circuit as frozen numpy arrays.
+
+In: arrays, or layers of (a, b, gate). Out: a validated, immutable value that every other module consumes.
+Invariant: a ``Circuit`` that exists is well formed, because the constructor validates it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gatewise.gates import N_GATES, NAMES
+
+N_CONSTANTS = 2
+MAX_WIRES = 2**31 - 1
+Layer = tuple[ArrayLike, ArrayLike, ArrayLike]
+
+
+@dataclass(frozen=True, eq=False)
+class Circuit:
+    """A topologically ordered list of two-input gates, with outputs counted in groups.
+
+    Wires are numbered: 0 is constant false, 1 is constant true, then the inputs, then the gates. Gate ``i`` drives
+    wire ``2 + n_inputs + i`` and reads wires below its own. Group ``k`` of the head counts the wires
+    ``outputs[group_ptr[k]:group_ptr[k + 1]]``. A gate's id is its truth table, see `gatewise.gates`.
+
+    Parameters
+    ----------
+    n_inputs : int
+    gate : uint8 array, shape (n_gates,)
+        Gate ids 0..15.
+    a, b : int32 arrays, shape (n_gates,)
+        Operand wires.
+    outputs : int32 array, shape (n_outputs,)
+        Output wires; a constant or an input may be an output.
+    group_ptr : int32 array, shape (n_groups + 1,)
+        Offsets into ``outputs``, from 0 to ``n_outputs``.
+
+    Examples
+    --------
+    >>> half_adder = Circuit(2, gate=[6, 1], a=[2, 2], b=[3, 3], outputs=[4, 5], group_ptr=[0, 1, 2])
+    >>> half_adder
+    Circuit(n_inputs=2, n_gates=2, n_outputs=2, n_groups=2)
+    """
+
+    n_inputs: int
+    gate: NDArray[np.uint8]
+    a: NDArray[np.int32]
+    b: NDArray[np.int32]
+    outputs: NDArray[np.int32]
+    group_ptr: NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_inputs", _as_count("n_inputs", self.n_inputs))
+        object.__setattr__(self, "gate", _freeze("gate", self.gate, np.uint8))
+        for name in ("a", "b", "outputs", "group_ptr"):
+            object.__setattr__(self, name, _freeze(name, getattr(self, name), np.int32))
+        self.validate()
+
+    @classmethod
+    def from_layers(cls, n_inputs: int, layers: Sequence[Layer], n_groups: int) -> "Circuit":
+        """Build a circuit from straight layers; outputs are the last layer, in equal consecutive groups.
+
+        Parameters
+        ----------
+        n_inputs : int
+        layers : sequence of (a, b, gate)
+            Operand indices refer to the previous layer, for the first layer to the inputs.
+        n_groups : int
+            Must divide the width of the last layer.
+
+        Examples
+        --------
+        >>> Circuit.from_layers(3, [([0, 1], [1, 2], [1, 7]), ([0], [1], [6])], n_groups=1)
+        Circuit(n_inputs=3, n_gates=3, n_outputs=1, n_groups=1)
+        """
+        n_inputs, n_groups = _as_count("n_inputs", n_inputs), _as_count("n_groups", n_groups)
+        first, width = N_CONSTANTS, n_inputs
+        parts: list[tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.int32]]] = []
+        for layer_idx, (a, b, gate) in enumerate(layers):
+            pins = []
+            for name, pin in (("a", a), ("b", b)):
+                wires = _freeze(f"{name} of layer {layer_idx}", pin, np.int32)
+                if wires.size and not (0 <= wires.min() and wires.max() < width):
+                    at = int(np.flatnonzero((wires < 0) | (wires >= width))[0])
+                    raise ValueError(
+                        f"{name}[{at}] of layer {layer_idx} must be in 0..{width - 1} "
+                        f"(the width of what it reads), got {wires[at]}"
+                    )
+                pins.append(wires + np.int32(first))
+            parts.append((_freeze(f"gate of layer {layer_idx}", gate, np.uint8), pins[0], pins[1]))
+            if not len(parts[-1][0]) == len(pins[0]) == len(pins[1]):
+                raise ValueError(f"layer {layer_idx} must have as many gates as operands a and b")
+            first, width = first + width, len(pins[0])
+        if n_groups == 0 or width % n_groups:
+            raise ValueError(f"n_groups must divide the last layer's {width} gates, got {n_groups}")
+        empty = (np.empty(0, np.uint8), np.empty(0, np.int32), np.empty(0, np.int32))
+        gate, a, b = (np.concatenate(column) for column in zip(empty, *parts, strict=True))
+        outputs = np.arange(first, first + width)
+        return cls(n_inputs, gate, a, b, outputs, np.arange(n_groups + 1) * (width // n_groups))
+
+    @property
+    def n_gates(self) -> int:
+        """Number of gates."""
+        return len(self.gate)
+
+    @property
+    def n_wires(self) -> int:
+        """Number of wires: constants, inputs and gates."""
+        return N_CONSTANTS + self.n_inputs + self.n_gates
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs, all groups together."""
+        return len(self.outputs)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups that the head counts."""
+        return len(self.group_ptr) - 1
+
+    def validate(self) -> None:
+        """Raise ValueError, naming the first offender, unless the circuit is well formed."""
+        if not len(self.gate) == len(self.a) == len(self.b):
+            raise ValueError(
+                "gate, a and b must have equal lengths, "
+                f"got {len(self.gate)}, {len(self.a)} and {len(self.b)}"
+            )
+        if self.n_wires > MAX_WIRES:
+            raise ValueError(f"wires must number at most {MAX_WIRES}, got {self.n_wires}")
+        _reject_first(self.gate >= N_GATES, "gate", self.gate, "below 16")
+        own = np.arange(N_CONSTANTS + self.n_inputs, self.n_wires, dtype=np.int32)
+        for name, operand in (("a", self.a), ("b", self.b)):
+            _reject_first((operand < 0) | (operand >= own), name, operand, "a wire below the gate's own")
+        in_range = (self.outputs >= 0) & (self.outputs < self.n_wires)
+        _reject_first(~in_range, "outputs", self.outputs, f"a wire in 0..{self.n_wires - 1}")
+        ptr = self.group_ptr
+        if len(ptr) < 1 or ptr[0] != 0 or ptr[-1] != self.n_outputs or np.any(np.diff(ptr) < 0):
+            raise ValueError(
+                f"group_ptr must rise from 0 to the number of outputs {self.n_outputs}, got {ptr.tolist()[:20]}"
+            )
+
+    def to_text(self) -> str:
+        """Complete text form, one gate a line: two circuits are equal when their texts are.
+
+        Examples
+        --------
+        >>> print(Circuit(2, gate=[6], a=[2], b=[3], outputs=[4, 1], group_ptr=[0, 2]).to_text())
+        circuit 2 inputs, 1 gates, 2 outputs, 1 groups
+        w4 = XOR w2 w3
+        group 0: w4 w1
+        <BLANKLINE>
+        """
+        lines = [
+            f"circuit {self.n_inputs} inputs, {self.n_gates} gates, "
+            f"{self.n_outputs} outputs, {self.n_groups} groups"
+        ]
+        rows = zip(self.gate.tolist(), self.a.tolist(), self.b.tolist(), strict=True)
+        for wire, (gate, a, b) in enumerate(rows, N_CONSTANTS + self.n_inputs):
+            lines.append(f"w{wire} = {NAMES[gate]} w{a} w{b}")
+        for k in range(self.n_groups):
+            wires = self.outputs[self.group_ptr[k] : self.group_ptr[k + 1]].tolist()
+            lines.append(f"group {k}:" + "".join(f" w{wire}" for wire in wires))
+        return "\n".join(lines) + "\n"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Circuit):
+            return NotImplemented
+        return self.n_inputs == other.n_inputs and all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            for name in ("gate", "a", "b", "outputs", "group_ptr")
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.n_inputs, self.gate.tobytes(), self.a.tobytes(), self.b.tobytes(), self.outputs.tobytes()))
+
+    def __repr__(self) -> str:
+        names = ("n_inputs", "n_gates", "n_outputs", "n_groups")
+        return f"Circuit({', '.join(f'{name}={getattr(self, name)}' for name in names)})"
+
+
+def _as_count(name: str, value: int) -> int:
+    count = int(value)
+    if count != value or count < 0:
+        raise ValueError(f"{name} must be a non-negative integer, got {value!r}")
+    return count
+
+
+def _freeze(name: str, values: ArrayLike, dtype: type[np.generic]) -> NDArray[np.generic]:
+    """A read-only one-dimensional copy with `dtype`; refuses values that do not survive the conversion."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
+    if array.size and array.dtype.kind not in "iub":
+        raise ValueError(f"{name} must hold integers, got dtype {array.dtype}")
+    frozen = array.astype(dtype)
+    if array.dtype != frozen.dtype and not np.array_equal(array, frozen):
+        at = int(np.flatnonzero(array != frozen)[0])
+        raise ValueError(f"{name}[{at}] must fit {np.dtype(dtype)}, got {array[at]}")
+    frozen.flags.writeable = False
+    return frozen
+
+
+def _reject_first(bad: NDArray[np.bool_], name: str, values: NDArray[np.generic], rule: str) -> None:
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise ValueError(f"{name}[{at}] must be {rule}, got {values[at]}")

@@ -1,0 +1,55 @@
+"""The 16 two-input logic gates: the one place that says what a gate means.
+
+A gate's id is the paper's operator number, which is its truth table read 00, 01, 10, 11:
+``out = gate >> (3 - 2a - b) & 1``. Everything else (names, tables, rules, native code) follows from that formula.
+"""
+
+from typing import TypeVar
+
+import numpy as np
+
+Bits = TypeVar("Bits", int, np.ndarray)
+
+N_GATES = 16
+
+NAMES = (
+    "FALSE", "AND", "A_AND_NOT_B", "A", "NOT_A_AND_B", "B", "XOR", "OR",
+    "NOR", "XNOR", "NOT_B", "A_OR_NOT_B", "NOT_A", "NOT_A_OR_B", "NAND", "TRUE",
+)  # fmt: skip
+"""Names by id; ``FALSE, AND, ... = range(16)`` below gives the ids by name."""
+
+FALSE, AND, A_AND_NOT_B, A, NOT_A_AND_B, B, XOR, OR = range(8)
+NOR, XNOR, NOT_B, A_OR_NOT_B, NOT_A, NOT_A_OR_B, NAND, TRUE = range(8, 16)
+
+
+def evaluate(gate: Bits, a: Bits, b: Bits) -> Bits:
+    """Apply gates to operands that are 0 or 1; broadcasts over arrays.
+
+    Examples
+    --------
+    >>> [evaluate(XOR, a, b) for a in (0, 1) for b in (0, 1)]
+    [0, 1, 1, 0]
+    """
+    return gate >> (3 - 2 * a - b) & 1
+
+
+def negate(gate: Bits) -> Bits:
+    """The gate whose output is inverted.
+
+    Examples
+    --------
+    >>> NAMES[negate(AND)]
+    'NAND'
+    """
+    return gate ^ 15
+
+
+def swap_operands(gate: Bits) -> Bits:
+    """The gate that means the same when its operands are exchanged.
+
+    Examples
+    --------
+    >>> NAMES[swap_operands(A_AND_NOT_B)]
+    'NOT_A_AND_B'
+    """
+    return gate & 0b1001 | gate >> 1 & 0b0010 | gate << 1 & 0b0100
