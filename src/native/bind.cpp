@@ -1,8 +1,12 @@
 // The Python module: argument checks and array plumbing, nothing else.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
 
 #include "circuit.hpp"
+#include "engine.hpp"
 #include "optimize.hpp"
 
 namespace nb = nanobind;
@@ -41,9 +45,90 @@ auto simplify(uint32_t n_inputs, Array<uint8_t> gate, Array<int32_t> a, Array<in
                         to_numpy(std::move(result.b)), to_numpy(std::move(result.outputs)));
 }
 
+using ByteRows = nb::ndarray<const uint8_t, nb::ndim<2>, nb::device::cpu>;
+
+std::vector<std::string> levels() {
+  std::vector<std::string> names;
+  for (const gw::Kernels* const* k = gw::available_kernels(); *k; ++k) names.emplace_back((*k)->name);
+  return names;
+}
+
+const gw::Kernels& find_kernels(const std::string& level) {
+  for (const gw::Kernels* const* k = gw::available_kernels(); *k; ++k)
+    if (level == (*k)->name) return **k;
+  throw nb::value_error("level must be one of levels()");
+}
+
+std::unique_ptr<gw::Engine> make_engine(uint32_t n_inputs, Array<uint8_t> gate, Array<int32_t> a, Array<int32_t> b,
+                                        Array<int32_t> outputs, Array<int32_t> group_ptr, bool keep_outputs,
+                                        unsigned threads, const std::string& level, uint32_t words) {
+  const gw::CircuitView circuit = view(n_inputs, gate, a, b, outputs, group_ptr);
+  const gw::Kernels& kernels = find_kernels(level);
+  const auto mode = keep_outputs ? gw::Outputs::kKept : gw::Outputs::kCounted;
+  nb::gil_scoped_release unlocked;
+  return std::make_unique<gw::Engine>(circuit, mode, threads, kernels, words);
+}
+
+gw::Rows make_rows(const gw::Engine& engine, ByteRows data, size_t n_rows, const std::string& layout) {
+  const gw::Layout kind = layout == "bytes"    ? gw::Layout::kBytes
+                          : layout == "big"    ? gw::Layout::kBitsHigh
+                          : layout == "little" ? gw::Layout::kBitsLow
+                                               : gw::Layout::kPlanes;
+  const bool planes = kind == gw::Layout::kPlanes;
+  const size_t n_inputs = engine.n_inputs();
+  const size_t rows = planes ? n_inputs : n_rows;
+  const size_t columns = planes ? (n_rows + 63) / 64 * 8 : kind == gw::Layout::kBytes ? n_inputs : (n_inputs + 7) / 8;
+  if (data.shape(0) != rows || data.shape(1) != columns) throw nb::value_error("data must have the engine's shape");
+  if (kind != gw::Layout::kBytes && rows > 0 && columns > 1 && data.stride(1) != 1)
+    throw nb::value_error("packed data must be contiguous along its last axis");
+  return {kind, data.data(), n_rows, data.stride(0), data.stride(1)};
+}
+
+// Allocate rows x columns, let `fill` write into it; None if the input held something else than bits.
+template <typename T, typename Fill>
+nb::object run(size_t n_values, std::initializer_list<size_t> shape, Fill fill) {
+  std::unique_ptr<T[]> values(new T[n_values]);
+  bool valid;
+  {
+    nb::gil_scoped_release unlocked;
+    valid = fill(values.get());
+  }
+  if (!valid) return nb::none();
+  T* data = values.release();
+  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, T>(data, shape, owner));
+}
+
+nb::object counts(gw::Engine& engine, ByteRows data, size_t n_rows, const std::string& layout) {
+  const gw::Rows rows = make_rows(engine, data, n_rows, layout);
+  const size_t n_groups = engine.n_groups();
+  return run<int32_t>(n_rows * n_groups, {n_rows, n_groups}, [&](int32_t* out) { return engine.counts(rows, out); });
+}
+
+nb::object classify(gw::Engine& engine, ByteRows data, size_t n_rows, const std::string& layout) {
+  const gw::Rows rows = make_rows(engine, data, n_rows, layout);
+  if (engine.n_groups() == 0) throw nb::value_error("a circuit without groups cannot classify");
+  return run<int32_t>(n_rows, {n_rows}, [&](int32_t* out) { return engine.classify(rows, out); });
+}
+
+nb::object outputs(gw::Engine& engine, ByteRows data, size_t n_rows, const std::string& layout) {
+  const gw::Rows rows = make_rows(engine, data, n_rows, layout);
+  const size_t n_outputs = engine.n_outputs();
+  return run<bool>(n_rows * n_outputs, {n_rows, n_outputs},
+                   [&](bool* out) { return engine.outputs(rows, reinterpret_cast<uint8_t*>(out)); });
+}
+
 }  // namespace
 
 NB_MODULE(_native, m) {
   m.def("simplify", &simplify, nb::arg("n_inputs"), nb::arg("gate"), nb::arg("a"), nb::arg("b"),
         nb::arg("outputs"), nb::arg("group_ptr"));
+  m.def("levels", &levels);
+  nb::class_<gw::Engine>(m, "Engine")
+      .def(nb::new_(&make_engine))
+      .def("counts", &counts)
+      .def("classify", &classify)
+      .def("outputs", &outputs)
+      .def_prop_ro("words", &gw::Engine::words)
+      .def_prop_ro("n_slots", [](const gw::Engine& engine) { return engine.program().n_slots; });
 }

@@ -2,7 +2,29 @@
 find_package(Threads REQUIRED)
 
 set(native_dir ${CMAKE_CURRENT_LIST_DIR})
-add_library(gatewise_core STATIC ${native_dir}/optimize.cpp)
+add_library(gatewise_core STATIC
+  ${native_dir}/dispatch.cpp
+  ${native_dir}/engine.cpp
+  ${native_dir}/lower.cpp
+  ${native_dir}/optimize.cpp
+  ${native_dir}/plan.cpp
+  ${native_dir}/pool.cpp)
 target_include_directories(gatewise_core PUBLIC ${native_dir})
 target_link_libraries(gatewise_core PUBLIC Threads::Threads)
 target_compile_options(gatewise_core PRIVATE -O3 -Wall -Wextra)
+
+# kernels.cpp once per SIMD level; dispatch.cpp picks one at run time.
+function(add_kernels level table)
+  add_library(kernels_${level} OBJECT ${native_dir}/kernels.cpp)
+  target_compile_definitions(kernels_${level} PRIVATE GATEWISE_LEVEL=${level} GATEWISE_KERNELS=${table})
+  target_compile_options(kernels_${level} PRIVATE -O3 -Wall -Wextra -Wno-psabi -Wno-ignored-attributes ${ARGN})
+  target_sources(gatewise_core PRIVATE $<TARGET_OBJECTS:kernels_${level}>)
+endfunction()
+
+add_kernels(portable kPortableKernels)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  add_kernels(avx2 kAvx2Kernels -mavx2 -DGATEWISE_AVX2)
+  add_kernels(avx512 kAvx512Kernels -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512 -DGATEWISE_AVX512)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  add_kernels(neon kNeonKernels -DGATEWISE_NEON)
+endif()

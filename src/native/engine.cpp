@@ -1,0 +1,199 @@
+#include "engine.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <new>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace gatewise {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "bit-planes are read as little-endian words");
+
+constexpr size_t kRowsPerWord = 64;
+constexpr size_t kHugePage = size_t{1} << 21;
+
+// Zeroed, aligned memory; large ones ask for huge pages, because slots are read in random order.
+template <typename T>
+class Buffer {
+ public:
+  explicit Buffer(size_t size) {
+    const size_t bytes = std::max<size_t>(size * sizeof(T), 64);
+    align_ = std::align_val_t{bytes >= kHugePage ? kHugePage : 64};
+    data_ = static_cast<T*>(::operator new(bytes, align_));
+#if defined(__linux__)
+    if (bytes >= kHugePage) madvise(data_, bytes, MADV_HUGEPAGE);
+#endif
+    std::memset(static_cast<void*>(data_), 0, bytes);
+  }
+  ~Buffer() { ::operator delete(data_, align_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  T* data() const { return data_; }
+
+ private:
+  T* data_;
+  std::align_val_t align_;
+};
+
+// The widest block whose slots stay within the second-level cache; very large circuits want at least a cache line.
+uint32_t choose_width(size_t n_slots) {
+  constexpr size_t cache = size_t{768} << 10;
+  uint32_t width = kNumWidths - 1;
+  while (kWidths[width] > 8 && n_slots * kWidths[width] * 8 > cache) --width;
+  return width;
+}
+
+uint32_t width_of(uint32_t words) {
+  return static_cast<uint32_t>(std::find(kWidths, kWidths + kNumWidths, words) - kWidths);
+}
+
+}  // namespace
+
+struct Engine::Scratch {
+  Buffer<uint64_t> slots, planes;
+  Buffer<uint8_t> octets;    // see Kernels::pack_bytes
+  Buffer<uint8_t> gathered;  // 64 contiguous rows, for inputs with strided columns
+  Buffer<uint8_t> empty_row;
+
+  explicit Scratch(const Engine& engine)
+      : slots(size_t{engine.program_.n_slots} * engine.words()),
+        planes(size_t{engine.n_groups_} * engine.program_.n_planes * engine.words()),
+        octets(8 * (size_t{engine.n_inputs_} + 64)),
+        gathered(kRowsPerWord * engine.n_inputs_),
+        empty_row(engine.n_inputs_) {}
+};
+
+Engine::Engine(const CircuitView& circuit, Outputs mode, unsigned threads, const Kernels& kernels, uint32_t words)
+    : n_inputs_(circuit.n_inputs),
+      n_groups_(circuit.n_groups),
+      n_outputs_(circuit.n_outputs),
+      kernels_(kernels),
+      program_(plan(circuit, mode)),
+      max_width_(words == 0 ? choose_width(program_.n_slots) : width_of(words)),
+      threads_(threads),
+      pool_(threads) {}
+
+Engine::~Engine() = default;
+
+bool Engine::counts(const Rows& rows, int32_t* out) {
+  return run(rows, [&](const Block& block, const Scratch& scratch) {
+    kernels_.write_counts(scratch.planes.data(), n_groups_, program_.n_planes, block.words(), block.n_lanes,
+                          out + block.first * n_groups_);
+  });
+}
+
+bool Engine::classify(const Rows& rows, int32_t* out) {
+  return run(rows, [&](const Block& block, const Scratch& scratch) {
+    kernels_.write_classes(scratch.planes.data(), n_groups_, program_.n_planes, block.words(), block.n_lanes,
+                           out + block.first);
+  });
+}
+
+bool Engine::outputs(const Rows& rows, uint8_t* out) {
+  return run(rows, [&](const Block& block, const Scratch& scratch) {
+    kernels_.write_outputs(scratch.slots.data(), program_.output_slots.data(), n_outputs_, block.words(),
+                           block.n_lanes, out + block.first * n_outputs_);
+  });
+}
+
+template <typename Finish>
+bool Engine::run(const Rows& rows, Finish finish) {
+  const size_t lanes = size_t{kRowsPerWord} * words();
+  const size_t n_blocks = (rows.n_rows + lanes - 1) / lanes;
+  const ProgramView program = program_.view();
+  std::vector<std::unique_ptr<Scratch>> scratch = take_scratch(std::min<size_t>(threads_, n_blocks));
+  std::atomic<bool> valid{true};
+  pool_.run(n_blocks, [&](size_t thread, size_t index) {
+    const Block block = block_at(index * lanes, rows.n_rows);
+    Scratch& own = *scratch[thread];
+    if (!load(rows, block, own)) valid.store(false, std::memory_order_relaxed);
+    clear_planes(block.words(), own);
+    kernels_.evaluate[block.width][program_.is_wide()](program, own.slots.data(), own.planes.data());
+    finish(block, own);
+  });
+  give_scratch(std::move(scratch));
+  return valid;
+}
+
+// The last block, or a small batch, takes the narrowest width that holds its rows.
+Engine::Block Engine::block_at(size_t first, size_t n_rows) const {
+  const size_t n_lanes = std::min(n_rows - first, kRowsPerWord * size_t{words()});
+  uint32_t width = 0;
+  while (kRowsPerWord * kWidths[width] < n_lanes) ++width;
+  return {first, n_lanes, width};
+}
+
+bool Engine::load(const Rows& rows, const Block& block, Scratch& scratch) const {
+  const uint32_t words = block.words();
+  uint64_t* slots = scratch.slots.data();
+  std::memset(slots, 0, words * sizeof(uint64_t));
+  std::memset(slots + words, 0xFF, words * sizeof(uint64_t));
+  uint64_t* inputs = slots + size_t{kConstantWires} * words;
+  const size_t n_words = (block.n_lanes + kRowsPerWord - 1) / kRowsPerWord;
+  if (rows.layout == Layout::kPlanes) {
+    for (size_t f = 0; f < n_inputs_; ++f)
+      std::memcpy(inputs + f * words, rows.data + static_cast<ptrdiff_t>(f) * rows.row_stride + block.first / 8,
+                  n_words * sizeof(uint64_t));
+    return true;
+  }
+  bool valid = true;
+  for (size_t w = 0; w < n_words; ++w) {
+    const size_t first = block.first + w * kRowsPerWord;
+    const size_t n = std::min(kRowsPerWord, block.first + block.n_lanes - first);
+    valid &= pack(rows, first, n, inputs + w, words, scratch);
+  }
+  return valid;
+}
+
+bool Engine::pack(const Rows& rows, size_t first, size_t n, uint64_t* slots, uint32_t words, Scratch& scratch) const {
+  const uint8_t* row[kRowsPerWord];
+  for (size_t r = 0; r < kRowsPerWord; ++r)
+    row[r] = r < n ? rows.data + static_cast<ptrdiff_t>(first + r) * rows.row_stride : scratch.empty_row.data();
+  if (rows.layout != Layout::kBytes) {
+    const unsigned reversed = rows.layout == Layout::kBitsHigh ? 7 : 0;
+    kernels_.pack_bits(row, n_inputs_, reversed, scratch.octets.data(), slots, words);
+    return true;
+  }
+  if (rows.column_stride != 1) {
+    for (size_t r = 0; r < n; ++r) {
+      uint8_t* to = scratch.gathered.data() + r * n_inputs_;
+      for (size_t f = 0; f < n_inputs_; ++f) to[f] = row[r][static_cast<ptrdiff_t>(f) * rows.column_stride];
+      row[r] = to;
+    }
+  }
+  return kernels_.pack_bytes(row, n_inputs_, scratch.octets.data(), slots, words) <= 1;
+}
+
+// Counts start at the number of outputs that are constant true.
+void Engine::clear_planes(uint32_t words, Scratch& scratch) const {
+  uint64_t* plane = scratch.planes.data();
+  for (const uint32_t bias : program_.bias)
+    for (uint32_t p = 0; p < program_.n_planes; ++p, plane += words)
+      std::memset(plane, bias >> p & 1 ? 0xFF : 0, words * sizeof(uint64_t));
+}
+
+std::vector<std::unique_ptr<Engine::Scratch>> Engine::take_scratch(size_t n) {
+  std::vector<std::unique_ptr<Scratch>> taken;
+  {
+    const std::lock_guard lock(mutex_);
+    while (taken.size() < n && !idle_.empty()) {
+      taken.push_back(std::move(idle_.back()));
+      idle_.pop_back();
+    }
+  }
+  while (taken.size() < n) taken.push_back(std::make_unique<Scratch>(*this));
+  return taken;
+}
+
+void Engine::give_scratch(std::vector<std::unique_ptr<Scratch>> scratch) {
+  const std::lock_guard lock(mutex_);
+  for (std::unique_ptr<Scratch>& each : scratch) idle_.push_back(std::move(each));
+}
+
+}  // namespace gatewise

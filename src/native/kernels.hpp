@@ -1,0 +1,68 @@
+// The contract between the engine and the SIMD levels. kernels.cpp is compiled once per level; everything here is plain
+// data and function pointers, so that no code compiled for one instruction set can leak into another.
+//
+// A *slot* holds one wire for a block of 64 * words lanes: `words` consecutive 64-bit words, lane i in bit i % 64 of
+// word i / 64. A *plane* is the same thing holding one binary digit of a group's count.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gatewise {
+
+// Block widths, in 64-bit words per wire, that every level implements.
+constexpr uint32_t kWidths[] = {1, 2, 4, 8, 16};
+constexpr uint32_t kNumWidths = 5;
+
+// Outputs are counted in chunks of this many; plans pad with the slot that holds zeros.
+constexpr uint32_t kCountChunk = 8;
+
+// One step of a program, executed over all lanes of a block.
+//   kind 1..14 : `count` gates with that id, each taking (destination, a, b) from the code stream
+//   kind kCount: add `count` slots (a multiple of kCountChunk) from the code stream to the planes of `group`
+struct Step {
+  uint32_t kind;
+  uint32_t count;
+  uint32_t group;
+};
+constexpr uint32_t kCount = 16;
+
+// What `evaluate` executes. `code` holds 16- or 32-bit slot numbers.
+struct ProgramView {
+  const Step* steps;
+  size_t n_steps;
+  const void* code;
+  uint32_t n_planes;  // per group
+};
+
+struct Kernels {
+  const char* name;
+
+  // Run the steps on the slots; `planes` accumulates counts. Indexed by [width][code is 32-bit].
+  void (*evaluate[kNumWidths][2])(const ProgramView&, uint64_t* slots, uint64_t* planes);
+
+  // 64 rows of 0/1 bytes -> word `0` of each feature's slot, slots being `stride` words apart. `octets` is scratch for
+  // 8 * (n_features + 64) bytes. Returns the OR of all bytes read: more than 1 means that some byte is not 0 or 1.
+  uint8_t (*pack_bytes)(const uint8_t* const* rows, size_t n_features, uint8_t* octets, uint64_t* slots, size_t stride);
+
+  // The same from rows packed eight features to a byte; `reversed` is 7 if the first feature is the highest bit.
+  void (*pack_bits)(const uint8_t* const* rows, size_t n_features, unsigned reversed, uint8_t* octets, uint64_t* slots,
+                    size_t stride);
+
+  // Planes of every group -> counts[lane * n_groups + group] for the first n_lanes lanes.
+  void (*write_counts)(const uint64_t* planes, uint32_t n_groups, uint32_t n_planes, uint32_t words, size_t n_lanes,
+                       int32_t* counts);
+
+  // Planes of every group -> the group with the highest count, ties to the lowest, for the first n_lanes lanes.
+  void (*write_classes)(const uint64_t* planes, uint32_t n_groups, uint32_t n_planes, uint32_t words, size_t n_lanes,
+                        int32_t* classes);
+
+  // Slots -> bytes[lane * n_outputs + i] = 0 or 1 from slot output_slots[i], for the first n_lanes lanes.
+  void (*write_outputs)(const uint64_t* slots, const uint32_t* output_slots, uint32_t n_outputs, uint32_t words,
+                        size_t n_lanes, uint8_t* bytes);
+};
+
+// Levels this build holds and this machine can run, best first. Ends with nullptr.
+const Kernels* const* available_kernels();
+
+}  // namespace gatewise

@@ -1,0 +1,109 @@
+// Vectors of 64-bit words for the level being compiled, and logic on them. Included by kernel files only; everything
+// has internal linkage, because each level compiles its own copy.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#if defined(GATEWISE_AVX512)
+#include <immintrin.h>
+#endif
+
+namespace gatewise {
+namespace {
+
+#if defined(GATEWISE_AVX512)
+constexpr uint32_t kVectorWords = 8;
+#elif defined(GATEWISE_AVX2)
+constexpr uint32_t kVectorWords = 4;
+#elif defined(GATEWISE_NEON)
+constexpr uint32_t kVectorWords = 2;
+#else
+constexpr uint32_t kVectorWords = 1;
+#endif
+
+template <uint32_t Words>
+struct VectorType {
+  typedef uint64_t type __attribute__((vector_size(8 * Words)));
+};
+template <>
+struct VectorType<1> {
+  typedef uint64_t type;
+};
+
+// The widest vector that divides a block of `Words` words.
+template <uint32_t Words>
+using Vector = typename VectorType<(Words < kVectorWords ? Words : kVectorWords)>::type;
+
+template <typename V>
+inline V load(const uint64_t* p) {
+  V v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+template <typename V>
+inline void store(uint64_t* p, V v) {
+  std::memcpy(p, &v, sizeof v);
+}
+
+constexpr bool truth_at(unsigned gate, unsigned a, unsigned b) { return gate >> (3 - 2 * a - b) & 1; }
+
+// The gate on all bits at once. A gate that is true once is an AND of signed operands, one that is true three times
+// the inverse of such an AND; the compiler picks and-not, or, ... from there.
+template <unsigned Gate, typename V>
+inline V apply_gate(V a, V b) {
+#if defined(GATEWISE_AVX512)
+  if constexpr (sizeof(V) == 64) {
+    // vpternlog looks up bit 4a + 2b + c; with c = b only c == b occurs.
+    constexpr int table = truth_at(Gate, 0, 0) | truth_at(Gate, 0, 1) << 3 | truth_at(Gate, 1, 0) << 4 |
+                          truth_at(Gate, 1, 1) << 7;
+    return (V)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)b, table);
+  }
+#endif
+  if constexpr (Gate == 6) return a ^ b;
+  if constexpr (Gate == 9) return ~(a ^ b);
+  if constexpr (Gate == 12) return ~a;
+  constexpr bool once = Gate == 1 || Gate == 2 || Gate == 4 || Gate == 8;
+  constexpr unsigned at = once ? Gate : Gate ^ 15;
+  const V x = at & 3 ? a : ~a;
+  const V y = at & 5 ? b : ~b;
+  return once ? (x & y) : ~(x & y);
+}
+
+// a + b + c = sum + 2 * carry, digit by digit.
+template <typename V>
+inline V full_add(V a, V b, V c, V& carry) {
+#if defined(GATEWISE_AVX512)
+  if constexpr (sizeof(V) == 64) {
+    const __m512i x = (__m512i)a, y = (__m512i)b, z = (__m512i)c;
+    carry = (V)_mm512_ternarylogic_epi64(x, y, z, 0xE8);
+    return (V)_mm512_ternarylogic_epi64(x, y, z, 0x96);
+  }
+#endif
+  const V half = a ^ b;
+  carry = (a & b) | (half & c);
+  return half ^ c;
+}
+
+typedef uint8_t Bytes16 __attribute__((vector_size(16)));
+
+#if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
+inline Bytes16 zip_low(Bytes16 a, Bytes16 b) {
+  return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+}
+inline Bytes16 zip_high(Bytes16 a, Bytes16 b) {
+  return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+}
+#else
+inline Bytes16 zip_low(Bytes16 a, Bytes16 b) {
+  return __builtin_shuffle(a, b, Bytes16{0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23});
+}
+inline Bytes16 zip_high(Bytes16 a, Bytes16 b) {
+  return __builtin_shuffle(a, b, Bytes16{8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31});
+}
+#endif
+
+}  // namespace
+}  // namespace gatewise
