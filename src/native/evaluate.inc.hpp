@@ -7,72 +7,136 @@ namespace {
 template <unsigned Gate, uint32_t Words, typename Index>
 const Index* run_gates(const Index* code, uint32_t count, uint64_t* slots) {
   using V = Vector<Words>;
-  constexpr size_t step = sizeof(V) / 8;
   for (uint32_t i = 0; i < count; ++i, code += 3) {
     uint64_t* to = slots + size_t{code[0]} * Words;
     const uint64_t* a = slots + size_t{code[1]} * Words;
     const uint64_t* b = slots + size_t{code[2]} * Words;
 #pragma GCC unroll 16
-    for (size_t k = 0; k < Words; k += step) store<V>(to + k, apply_gate<Gate, V>(load<V>(a + k), load<V>(b + k)));
+    for (size_t k = 0; k < Words; k += kStride<V>)
+      store<V>(to + k, apply_gate<Gate, V>(load<V>(a + k), load<V>(b + k)));
   }
   return code;
 }
 
-// Carry-save adders: eight slots become one digit each of weight 1, 2, 4 (kept in registers) and a carry of weight 8
-// that ripples into the higher planes.
-template <uint32_t Words, typename Index>
-const Index* run_count(const Index* code, uint32_t count, const uint64_t* slots, uint64_t* planes, uint32_t n_planes) {
+template <unsigned Inner, unsigned Gate, uint32_t Words, typename Index>
+const Index* run_pairs(const Index* code, uint32_t count, uint64_t* slots) {
   using V = Vector<Words>;
-  constexpr size_t step = sizeof(V) / 8;
-  for (size_t k = 0; k < Words; k += step) {
-    const auto slot = [&](size_t i) { return load<V>(slots + size_t{code[i]} * Words + k); };
-    const auto plane = [&](size_t p) { return planes + p * Words + k; };
-    V ones = load<V>(plane(0)), twos = load<V>(plane(1)), fours = load<V>(plane(2));
-    for (size_t i = 0; i < count; i += kCountChunk) {
-      V two_a, two_b, four_a, four_b, carry;
-      ones = full_add<V>(ones, slot(i), slot(i + 1), two_a);
-      ones = full_add<V>(ones, slot(i + 2), slot(i + 3), two_b);
-      twos = full_add<V>(twos, two_a, two_b, four_a);
-      ones = full_add<V>(ones, slot(i + 4), slot(i + 5), two_a);
-      ones = full_add<V>(ones, slot(i + 6), slot(i + 7), two_b);
-      twos = full_add<V>(twos, two_a, two_b, four_b);
-      fours = full_add<V>(fours, four_a, four_b, carry);
-      for (uint32_t p = 3; p < n_planes; ++p) {
-        const V digit = load<V>(plane(p));
-        store<V>(plane(p), digit ^ carry);
-        carry &= digit;
-      }
-    }
-    store<V>(plane(0), ones);
-    store<V>(plane(1), twos);
-    store<V>(plane(2), fours);
+  for (uint32_t i = 0; i < count; ++i, code += 4) {
+    uint64_t* to = slots + size_t{code[0]} * Words;
+    const uint64_t* a = slots + size_t{code[1]} * Words;
+    const uint64_t* b = slots + size_t{code[2]} * Words;
+    const uint64_t* c = slots + size_t{code[3]} * Words;
+#pragma GCC unroll 16
+    for (size_t k = 0; k < Words; k += kStride<V>)
+      store<V>(to + k, apply_pair<Inner, Gate, V>(load<V>(a + k), load<V>(b + k), load<V>(c + k)));
   }
-  return code + count;
+  return code;
+}
+
+// Adds 2^Level bits to the digits of weight 1 .. 2^(Level - 1); the carry, of weight 2^Level, is returned.
+template <uint32_t Level, typename V, typename Bit>
+inline V add_bits(V* digits, const Bit& bit, size_t i) {
+  V carry;
+  if constexpr (Level == 1) {
+    digits[0] = full_add<V>(digits[0], bit(i), bit(i + 1), carry);
+  } else {
+    const V x = add_bits<Level - 1>(digits, bit, i);
+    const V y = add_bits<Level - 1>(digits, bit, i + (size_t{1} << (Level - 1)));
+    digits[Level - 1] = full_add<V>(digits[Level - 1], x, y, carry);
+  }
+  return carry;
+}
+
+// Carry-save adders on one vector of lanes: the low digits of the count stay in registers, and one carry in eight bits
+// ripples on into the planes in memory. Gate 0 stands for plain slots.
+template <unsigned Gate, uint32_t Words, typename Index>
+void count_vector(const Index* code, uint32_t count, const uint64_t* slots, uint64_t* planes, uint32_t n_planes) {
+  using V = Vector<Words>;
+  const auto slot = [&](size_t j) { return load<V>(slots + size_t{code[j]} * Words); };
+  const auto bit = [&](size_t j) {
+    if constexpr (Gate == 0) {
+      return slot(j);
+    } else {
+      return apply_gate<Gate, V>(slot(2 * j), slot(2 * j + 1));
+    }
+  };
+  V digits[kChunkDigits];
+  for (uint32_t p = 0; p < kChunkDigits; ++p) digits[p] = load<V>(planes + p * Words);
+  for (uint32_t i = 0; i < count; i += kCountChunk, code += kCountChunk * (Gate ? 2 : 1)) {
+    V carry = add_bits<kChunkDigits>(digits, bit, 0);
+    for (uint32_t p = kChunkDigits; p < n_planes; ++p) {
+      const V digit = load<V>(planes + p * Words);
+      store<V>(planes + p * Words, digit ^ carry);
+      carry &= digit;
+    }
+  }
+  for (uint32_t p = 0; p < kChunkDigits; ++p) store<V>(planes + p * Words, digits[p]);
+}
+
+template <unsigned Gate, uint32_t Words, typename Index>
+const Index* run_count(const Index* code, uint32_t count, const uint64_t* slots, uint64_t* planes, uint32_t n_planes) {
+  for (uint32_t at = 0; at < Words; at += kStride<Vector<Words>>)
+    count_vector<Gate, Words>(code, count, slots + at, planes + at, n_planes);
+  return code + count * (Gate ? 2 : 1);
 }
 
 template <uint32_t Words, typename Index>
+struct Runner {
+  const Index* code;
+  uint64_t* slots;
+  uint64_t* planes;
+  uint32_t n_planes;
+
+  template <unsigned Gate>
+  void gates(const Step& step) {
+    code = run_gates<Gate, Words>(code, step.count, slots);
+  }
+  template <unsigned Inner, unsigned Gate>
+  void pairs(const Step& step) {
+    code = run_pairs<Inner, Gate, Words>(code, step.count, slots);
+  }
+  template <unsigned Gate>
+  void count(const Step& step) {
+    uint64_t* group = planes + size_t{step.group} * n_planes * Words;
+    code = run_count<Gate, Words>(code, step.count, slots, group, n_planes);
+  }
+};
+
+#define GATEWISE_GATES(GATE) \
+  case GATE: run.template gates<GATE>(step); break; \
+  case kCount + GATE: run.template count<GATE>(step); break;
+#define GATEWISE_PAIR(INNER, GATE) \
+  case kPair + 16 * INNER + GATE: run.template pairs<INNER, GATE>(step); break;
+#define GATEWISE_PAIRS(INNER) \
+  GATEWISE_PAIR(INNER, 1) GATEWISE_PAIR(INNER, 2) GATEWISE_PAIR(INNER, 4) GATEWISE_PAIR(INNER, 6) GATEWISE_PAIR(INNER, 7)
+
+template <uint32_t Words, typename Index>
 void evaluate(const ProgramView& program, uint64_t* slots, uint64_t* planes) {
-  const Index* code = static_cast<const Index*>(program.code);
+  Runner<Words, Index> run{static_cast<const Index*>(program.code), slots, planes, program.n_planes};
   for (size_t i = 0; i < program.n_steps; ++i) {
     const Step& step = program.steps[i];
     switch (step.kind) {
-      case 1: code = run_gates<1, Words>(code, step.count, slots); break;
-      case 4: code = run_gates<4, Words>(code, step.count, slots); break;
-      case 6: code = run_gates<6, Words>(code, step.count, slots); break;
-      case 7: code = run_gates<7, Words>(code, step.count, slots); break;
-      case 8: code = run_gates<8, Words>(code, step.count, slots); break;
-      case 9: code = run_gates<9, Words>(code, step.count, slots); break;
-      case 12: code = run_gates<12, Words>(code, step.count, slots); break;
-      case 13: code = run_gates<13, Words>(code, step.count, slots); break;
-      case 14: code = run_gates<14, Words>(code, step.count, slots); break;
-      case kCount: {
-        uint64_t* group = planes + size_t{step.group} * program.n_planes * Words;
-        code = run_count<Words>(code, step.count, slots, group, program.n_planes);
-        break;
-      }
+      GATEWISE_GATES(1)
+      GATEWISE_GATES(4)
+      GATEWISE_GATES(6)
+      GATEWISE_GATES(7)
+      GATEWISE_GATES(8)
+      GATEWISE_GATES(9)
+      GATEWISE_GATES(13)
+      GATEWISE_GATES(14)
+      GATEWISE_PAIRS(1)
+      GATEWISE_PAIRS(4)
+      GATEWISE_PAIRS(6)
+      GATEWISE_PAIRS(7)
+      case 12: run.template gates<12>(step); break;
+      case kCount: run.template count<0>(step); break;
     }
   }
 }
+
+#undef GATEWISE_GATES
+#undef GATEWISE_PAIR
+#undef GATEWISE_PAIRS
 
 }  // namespace
 }  // namespace gatewise

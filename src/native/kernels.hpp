@@ -14,18 +14,24 @@ namespace gatewise {
 constexpr uint32_t kWidths[] = {1, 2, 4, 8, 16};
 constexpr uint32_t kNumWidths = 5;
 
-// Outputs are counted in chunks of this many; plans pad with the slot that holds zeros.
-constexpr uint32_t kCountChunk = 8;
+// Outputs are counted in chunks of 2^kChunkDigits, so a group has at least that many planes. Plans pad the last chunk
+// with the slot that holds zeros.
+constexpr uint32_t kChunkDigits = 3;
+constexpr uint32_t kCountChunk = 1 << kChunkDigits;
 
-// One step of a program, executed over all lanes of a block.
-//   kind 1..14 : `count` gates with that id, each taking (destination, a, b) from the code stream
-//   kind kCount: add `count` slots (a multiple of kCountChunk) from the code stream to the planes of `group`
+// One step of a program, executed over all lanes of a block; it takes its slot numbers from the code stream.
+//   gate                     `count` times (to, a, b): to = gate(a, b)
+//   kPair + 16 inner + gate  `count` times (to, a, b, c): to = gate(inner(a, b), c)
+//   kCount                   `count` times (a): add a to the planes of `group`
+//   kCount + gate            `count` times (a, b): add gate(a, b) to the planes of `group`
+// where `count` is a multiple of kCountChunk for the last two. Which gates occur is listed in evaluate.inc.hpp.
 struct Step {
   uint32_t kind;
   uint32_t count;
   uint32_t group;
 };
 constexpr uint32_t kCount = 16;
+constexpr uint32_t kPair = 256;
 
 // What `evaluate` executes. `code` holds 16- or 32-bit slot numbers.
 struct ProgramView {

@@ -5,18 +5,24 @@
 namespace gatewise {
 namespace {
 
-// Eight rows of 16 bytes -> 16 words: word i holds byte i of every row, row r in byte r. Three perfect shuffles.
-inline void transpose_8x16(const uint8_t* const* rows, size_t at, uint64_t* words) {
+// Eight rows of 16 bytes -> 16 words, two in each of `words`: word i holds byte i of every row, row r in byte r.
+// Three perfect shuffles.
+inline void transpose_8x16(const uint8_t* const* rows, size_t at, Words2* words) {
   Bytes16 x[8], y[8];
+#pragma GCC unroll 8
   for (int r = 0; r < 8; ++r) std::memcpy(&x[r], rows[r] + at, 16);
+#pragma GCC unroll 3
   for (int round = 0; round < 3; ++round) {
+#pragma GCC unroll 4
     for (int r = 0; r < 4; ++r) {
       y[2 * r] = zip_low(x[r], x[r + 4]);
       y[2 * r + 1] = zip_high(x[r], x[r + 4]);
     }
+#pragma GCC unroll 8
     for (int r = 0; r < 8; ++r) x[r] = y[r];
   }
-  std::memcpy(words, x, sizeof x);
+#pragma GCC unroll 8
+  for (int r = 0; r < 8; ++r) words[r] = (Words2)x[r];
 }
 
 // Transpose an 8 x 8 bit matrix held one row a byte (Hacker's Delight, 7-3); works on vectors of words too.
@@ -35,15 +41,21 @@ inline void spread_octets(const uint8_t* octets, size_t pitch, size_t n_features
                           size_t stride) {
   const uint8_t* rows[8];
   for (size_t r = 0; r < 8; ++r) rows[r] = octets + r * pitch;
-  uint64_t words[16];
+  Words2 words[8];
   size_t f = 0;
   for (; f + 16 <= n_features; f += 16) {
     transpose_8x16(rows, f, words);
-    for (size_t i = 0; i < 16; ++i) slots[(f + i) * stride] = words[i ^ reversed];
+    uint64_t* to = slots + f * stride;
+#pragma GCC unroll 8
+    for (size_t i = 0; i < 8; ++i) {
+      to[(2 * i ^ reversed) * stride] = words[i][0];
+      to[((2 * i + 1) ^ reversed) * stride] = words[i][1];
+    }
   }
   if (f == n_features) return;
   transpose_8x16(rows, f, words);
-  for (size_t i = 0; f + i < n_features; ++i) slots[(f + i) * stride] = words[i ^ reversed];
+  for (size_t i = 0; i < 16; ++i)
+    if (f + (i ^ reversed) < n_features) slots[(f + (i ^ reversed)) * stride] = words[i / 2][i % 2];
 }
 
 inline size_t octet_pitch(size_t n_features) { return (n_features + 63) / 64 * 64; }
@@ -95,31 +107,55 @@ uint8_t pack_bytes(const uint8_t* const* rows, size_t n_features, uint8_t* octet
   return seen_tail;
 }
 
+// The first n < 16 bytes at p, zero-padded, without reading past them and without a call.
+inline void load_short(const uint8_t* p, size_t n, uint8_t* padded) {
+  uint64_t words[2] = {};
+  if (n >= 8) {
+    std::memcpy(&words[0], p, 8);
+    std::memcpy(&words[1], p + n - 8, 8);
+    words[1] = n == 8 ? 0 : words[1] >> 8 * (16 - n);
+  } else {
+    for (size_t i = 0; i < n; ++i) words[0] |= uint64_t{p[i]} << 8 * i;
+  }
+  std::memcpy(padded, words, 16);
+}
+
+// Eight packed rows of fewer than 16 bytes.
+inline void transpose_short(const uint8_t* const* rows, size_t n_bytes, Words2* words) {
+  uint8_t padded[8][16];
+  const uint8_t* short_rows[8];
+  for (size_t r = 0; r < 8; ++r) {
+    load_short(rows[r], n_bytes, padded[r]);
+    short_rows[r] = padded[r];
+  }
+  transpose_8x16(short_rows, 0, words);
+}
+
 void pack_bits(const uint8_t* const* rows, size_t n_features, unsigned reversed, uint8_t* octets, uint64_t* slots,
                size_t stride) {
   using V = Vector<8>;
   const size_t pitch = octet_pitch(n_features);
   const size_t n_bytes = (n_features + 7) / 8;
-  uint8_t tail[8][16] = {};
-  const uint8_t* tail_rows[8];
+  Words2 words[8];
   for (size_t o = 0; o < 8; ++o) {
-    const uint8_t* const* eight = rows + 8 * o;
     uint8_t* octet = octets + o * pitch;
-    for (size_t at = 0; at < n_bytes; at += 16) {
-      uint64_t words[16];
-      const size_t left = n_bytes - at < 16 ? n_bytes - at : 16;
-      if (left == 16) {
-        transpose_8x16(eight, at, words);
-      } else {
-        for (int r = 0; r < 8; ++r) {
-          std::memcpy(tail[r], eight[r] + at, left);
-          tail_rows[r] = tail[r];
-        }
-        transpose_8x16(tail_rows, 0, words);
-      }
-      for (size_t i = 0; i < 16; i += sizeof(V) / 8) store<V>(words + i, transpose_bits<V>(load<V>(words + i)));
-      std::memcpy(octet + 8 * at, words, 8 * left);
+    if (n_bytes < 16) {
+      transpose_short(rows + 8 * o, n_bytes, words);
+      std::memcpy(octet, words, pitch < sizeof words ? pitch : sizeof words);
+      continue;
     }
+    for (size_t at = 0; at < n_bytes; at += 16) {
+      const size_t from = at + 16 <= n_bytes ? at : n_bytes - 16;  // the last one may overlap what is done
+      transpose_8x16(rows + 8 * o, from, words);
+      std::memcpy(octet + 8 * from, words, sizeof words);
+    }
+  }
+  // A second pass, because reading back as wide vectors what was just stored as narrow ones would stall.
+  for (size_t at = 0; at < 8 * pitch; at += sizeof(V)) {
+    V squares;
+    std::memcpy(&squares, octets + at, sizeof squares);
+    squares = transpose_bits<V>(squares);
+    std::memcpy(octets + at, &squares, sizeof squares);
   }
   spread_octets(octets, pitch, n_features, reversed, slots, stride);
 }

@@ -1,6 +1,7 @@
-// Netlist -> Program, level by level. Within a level gates are sorted by kind, so that one loop runs many of them, and
-// by operand slot, so that one operand streams. Slots come from a last-in first-out list: a result lands in a line that
-// was just read. Gates that only feed an output are computed in small batches and counted while still in cache.
+// Netlist -> Program, level by level. Within a level gates are sorted by kind, so that one loop runs many of them, and by
+// operand slot, so that one operand streams. Three things keep wires out of memory: a gate that is read once is computed
+// inside its reader (a pair), a gate that only feeds an output goes straight into the counting adders, and slots come
+// from a last-in first-out list, so that a result lands in a line that was just read.
 #include <algorithm>
 #include <bit>
 
@@ -10,22 +11,31 @@
 namespace gatewise {
 namespace {
 
-constexpr uint32_t kOutputBatch = 128;
 constexpr uint32_t kZeroSlot = 0;
+constexpr uint32_t kNone = ~0u;
 
 struct Sorted {
   std::vector<uint32_t> items, ptr;  // bucket k is items[ptr[k]:ptr[k + 1]]
 };
 
-// Stable counting sort of 0 .. keys.size() - 1 by key.
+// Stable counting sort of 0 .. keys.size() - 1 by key; kNone is left out.
 Sorted bucket_by(const std::vector<uint32_t>& keys, uint32_t n_buckets) {
-  Sorted sorted{std::vector<uint32_t>(keys.size()), std::vector<uint32_t>(n_buckets + 1)};
-  for (const uint32_t key : keys) ++sorted.ptr[key + 1];
+  Sorted sorted{{}, std::vector<uint32_t>(n_buckets + 1)};
+  for (const uint32_t key : keys)
+    if (key != kNone) ++sorted.ptr[key + 1];
   for (uint32_t k = 0; k < n_buckets; ++k) sorted.ptr[k + 1] += sorted.ptr[k];
+  sorted.items.resize(sorted.ptr.back());
   std::vector<uint32_t> next(sorted.ptr.begin(), sorted.ptr.end() - 1);
-  for (uint32_t i = 0; i < keys.size(); ++i) sorted.items[next[keys[i]]++] = i;
+  for (uint32_t i = 0; i < keys.size(); ++i)
+    if (keys[i] != kNone) sorted.items[next[keys[i]]++] = i;
   return sorted;
 }
+
+// One gate, or a pair of them, as a step kind and its operands.
+struct Operation {
+  uint32_t kind, n_operands;
+  uint32_t operands[3];
+};
 
 class Planner {
  public:
@@ -33,8 +43,9 @@ class Planner {
       : circuit_(circuit), keeps_(mode == Outputs::kKept), net_(lower(circuit)), waiting_(circuit.n_groups) {}
 
   Program run() {
-    find_levels();
     find_outputs();
+    pair_gates();
+    find_levels();
     place_inputs();
     for (uint32_t level = 0; level <= program_.n_levels; ++level) emit_level(level);
     for (uint32_t group = 0; group < circuit_.n_groups; ++group) emit_count(group, true);
@@ -48,107 +59,146 @@ class Planner {
   };
   using Keyed = std::pair<uint64_t, uint32_t>;  // sort key, node
 
-  void find_levels() {
-    level_.assign(net_.n_nodes(), 0);
-    for (uint32_t i = 0; i < net_.gates.size(); ++i) {
-      const Netlist::Gate& gate = net_.gates[i];
-      level_[net_.first_gate + i] = 1 + std::max(level_[gate.a], level_[gate.b]);
-      program_.n_levels = std::max(program_.n_levels, level_[net_.first_gate + i]);
-    }
-    program_.n_gates = static_cast<uint32_t>(net_.gates.size());
-    by_level_ = bucket_by(level_, program_.n_levels + 1);
-  }
+  const Netlist::Gate& gate_at(uint32_t node) const { return net_.gates[node - net_.first_gate]; }
 
-  // Outputs by the level of their node; constants become the group's bias.
+  // Constant outputs become the group's bias; gates that only feed one output are its sinks; the rest are references.
   void find_outputs() {
     program_.bias.assign(circuit_.n_groups, 0);
-    sink_group_.assign(net_.n_nodes(), kNoGroup);
-    std::vector<OutputRef> refs;
-    std::vector<uint32_t> levels;
+    sink_group_.assign(net_.n_nodes(), kNone);
     uint32_t largest = 0;
     for (uint32_t group = 0; group < circuit_.n_groups; ++group) {
       const int32_t begin = circuit_.group_ptr[group], end = circuit_.group_ptr[group + 1];
       largest = std::max(largest, static_cast<uint32_t>(end - begin));
       for (int32_t i = begin; i < end && !keeps_; ++i) {
         const uint32_t node = net_.outputs[i];
-        if (node < 2) {
+        if (node < kConstantWires) {
           program_.bias[group] += node;
         } else if (node >= net_.first_gate && net_.n_reads[node] == 1) {
           sink_group_[node] = group;
         } else {
-          refs.push_back({node, group});
-          levels.push_back(level_[node]);
+          refs_.push_back({node, group});
         }
       }
     }
-    const Sorted order = bucket_by(levels, program_.n_levels + 1);
-    for (const uint32_t i : order.items) refs_.push_back(refs[i]);
-    ref_ptr_ = order.ptr;
-    program_.n_planes = std::max<uint32_t>(3, std::bit_width(largest));
+    program_.n_planes = std::max<uint32_t>(kChunkDigits, std::bit_width(largest));
+  }
+
+  // Let each gate that feeds gates absorb one operand that nobody else reads and that has not absorbed one itself.
+  void pair_gates() {
+    absorbed_.assign(net_.n_nodes(), kNone);
+    is_inside_.assign(net_.n_nodes(), false);
+    std::vector<bool> is_output(net_.n_nodes());
+    for (const uint32_t node : net_.outputs) is_output[node] = true;
+    const auto is_free = [&](uint32_t node) {
+      return node >= net_.first_gate && net_.n_reads[node] == 1 && absorbed_[node] == kNone && !is_output[node];
+    };
+    for (uint32_t node = net_.first_gate; node < net_.n_nodes(); ++node) {
+      const Netlist::Gate& gate = gate_at(node);
+      if (is_output[node]) continue;
+      const uint32_t operand = is_free(gate.a) ? gate.a : is_free(gate.b) ? gate.b : kNone;
+      if (operand == kNone) continue;
+      absorbed_[node] = operand;
+      is_inside_[operand] = true;
+    }
+  }
+
+  Operation operation_at(uint32_t node) const {
+    const Netlist::Gate& gate = gate_at(node);
+    if (absorbed_[node] == kNone) return {gate.kind, 2, {gate.a, gate.b, 0}};
+    const Netlist::Gate& inner = gate_at(absorbed_[node]);
+    const bool is_first = gate.a == absorbed_[node];
+    const uint32_t kind = is_first || gate.kind != 4 ? gate.kind : 2;  // ~c & x = x & ~c
+    return {kPair + 16 * inner.kind + kind, 3, {inner.a, inner.b, is_first ? gate.b : gate.a}};
+  }
+
+  void find_levels() {
+    std::vector<uint32_t> level(net_.n_nodes(), 0);
+    for (uint32_t node = net_.first_gate; node < net_.n_nodes(); ++node) {
+      if (is_inside_[node]) {
+        level[node] = kNone;
+        continue;
+      }
+      const Operation operation = operation_at(node);
+      for (uint32_t k = 0; k < operation.n_operands; ++k)
+        level[node] = std::max(level[node], 1 + level[operation.operands[k]]);
+      program_.n_levels = std::max(program_.n_levels, level[node]);
+    }
+    program_.n_gates = static_cast<uint32_t>(net_.gates.size());
+    by_level_ = bucket_by(level, program_.n_levels + 1);
+    std::vector<uint32_t> ref_level;
+    for (const OutputRef& ref : refs_) ref_level.push_back(level[ref.node]);
+    refs_by_level_ = bucket_by(ref_level, program_.n_levels + 1);
   }
 
   void place_inputs() {
     slot_.resize(net_.n_nodes());
     for (uint32_t node = 0; node < net_.first_gate; ++node) slot_[node] = node;
-    for (uint32_t node = net_.first_gate; node-- > 2;)
+    for (uint32_t node = net_.first_gate; node-- > kConstantWires;)
       if (net_.n_reads[node] == 0) free_.push_back(node);
     program_.n_slots = net_.first_gate;
   }
 
   void emit_level(uint32_t level) {
-    std::vector<uint32_t> inner;
-    std::vector<Keyed> sinks;
+    std::vector<Keyed> stored, sinks;
     for (uint32_t i = by_level_.ptr[level]; i < by_level_.ptr[level + 1]; ++i) {
       const uint32_t node = by_level_.items[i];
       if (node < net_.first_gate) continue;
-      const uint32_t group = sink_group_[node];
-      if (group == kNoGroup) {
-        inner.push_back(node);
+      const uint64_t group = sink_group_[node];
+      const uint64_t kind = operation_at(node).kind;
+      if (group == kNone) {
+        stored.push_back({kind << 32 | first_slot(node), node});
       } else {
-        sinks.push_back({uint64_t{group} << 32 | first_slot(node), node});
+        sinks.push_back({group << 36 | kind << 32 | first_slot(node), node});
       }
     }
-    emit_gates(inner.data(), inner.size());
-    for (uint32_t i = ref_ptr_[level]; i < ref_ptr_[level + 1]; ++i) {
-      waiting_[refs_[i].group].push_back(refs_[i].node);
-      emit_count(refs_[i].group, false);
+    emit_sinks(sinks, stored);
+    emit_gates(stored);
+    for (uint32_t i = refs_by_level_.ptr[level]; i < refs_by_level_.ptr[level + 1]; ++i) {
+      const OutputRef& ref = refs_[refs_by_level_.items[i]];
+      waiting_[ref.group].push_back(ref.node);
     }
-    emit_sinks(sinks);
+    for (const auto& [_, node] : stored)
+      if (sink_group_[node] != kNone) waiting_[sink_group_[node]].push_back(node);
   }
 
-  void emit_sinks(std::vector<Keyed>& sinks) {
+  uint32_t first_slot(uint32_t node) const {
+    const Operation operation = operation_at(node);
+    uint32_t slot = kNone;
+    for (uint32_t k = 0; k < operation.n_operands; ++k) slot = std::min(slot, slot_[operation.operands[k]]);
+    return slot;
+  }
+
+  // Count whole chunks of sinks of one group and kind; what is left over is stored like any gate.
+  void emit_sinks(std::vector<Keyed>& sinks, std::vector<Keyed>& stored) {
     std::sort(sinks.begin(), sinks.end());
-    std::vector<uint32_t> batch;
-    for (size_t i = 0; i < sinks.size(); ++i) {
-      const uint32_t group = static_cast<uint32_t>(sinks[i].first >> 32);
-      batch.push_back(sinks[i].second);
-      const bool ends = i + 1 == sinks.size() || sinks[i + 1].first >> 32 != group;
-      if (!ends && batch.size() < kOutputBatch) continue;
-      emit_gates(batch.data(), batch.size());
-      waiting_[group].insert(waiting_[group].end(), batch.begin(), batch.end());
-      emit_count(group, false);
-      batch.clear();
+    for (size_t begin = 0, end = 0; begin < sinks.size(); begin = end) {
+      const uint64_t run = sinks[begin].first >> 32;
+      while (end < sinks.size() && sinks[end].first >> 32 == run) ++end;
+      const size_t chunks_end = end - (end - begin) % kCountChunk;
+      const uint32_t kind = run & 15, count = static_cast<uint32_t>(chunks_end - begin);
+      if (count > 0) program_.steps.push_back({kCount + kind, count, static_cast<uint32_t>(run >> 4)});
+      for (size_t i = begin; i < chunks_end; ++i) {
+        const Netlist::Gate& gate = gate_at(sinks[i].second);
+        program_.code32.insert(program_.code32.end(), {slot_[gate.a], slot_[gate.b]});
+        release(gate.a);
+        release(gate.b);
+      }
+      for (size_t i = chunks_end; i < end; ++i) stored.push_back({sinks[i].first & ((1ull << 36) - 1), sinks[i].second});
     }
   }
 
-  const Netlist::Gate& gate_at(uint32_t node) const { return net_.gates[node - net_.first_gate]; }
-  uint32_t first_slot(uint32_t node) const { return std::min(slot_[gate_at(node).a], slot_[gate_at(node).b]); }
-
-  void emit_gates(const uint32_t* nodes, size_t count) {
-    std::vector<Keyed> order(count);
-    for (size_t i = 0; i < count; ++i)
-      order[i] = {uint64_t{gate_at(nodes[i]).kind} << 32 | first_slot(nodes[i]), nodes[i]};
-    std::sort(order.begin(), order.end());
-    uint32_t kind = 0;
-    for (const auto& [_, node] : order) {
-      const Netlist::Gate& gate = gate_at(node);
-      if (gate.kind != kind) program_.steps.push_back({kind = gate.kind, 0, 0});
+  void emit_gates(std::vector<Keyed>& nodes) {
+    std::sort(nodes.begin(), nodes.end());
+    uint32_t kind = kNone;
+    for (const auto& [_, node] : nodes) {
+      const Operation operation = operation_at(node);
+      if (operation.kind != kind) program_.steps.push_back({kind = operation.kind, 0, 0});
       ++program_.steps.back().count;
-      const uint32_t a = slot_[gate.a], b = slot_[gate.b];
-      release(gate.a);
-      release(gate.b);
-      slot_[node] = take_slot();
-      program_.code32.insert(program_.code32.end(), {slot_[node], a, b});
+      const size_t at = program_.code32.size();
+      program_.code32.push_back(0);
+      for (uint32_t k = 0; k < operation.n_operands; ++k) program_.code32.push_back(slot_[operation.operands[k]]);
+      for (uint32_t k = 0; k < operation.n_operands; ++k) release(operation.operands[k]);
+      program_.code32[at] = slot_[node] = take_slot();
     }
   }
 
@@ -166,7 +216,7 @@ class Planner {
   }
 
   void release(uint32_t node) {
-    if (--net_.n_reads[node] == 0 && node >= 2) free_.push_back(slot_[node]);
+    if (--net_.n_reads[node] == 0 && node >= kConstantWires) free_.push_back(slot_[node]);
   }
 
   uint32_t take_slot() {
@@ -184,17 +234,16 @@ class Planner {
     program_.code32 = {};
   }
 
-  static constexpr uint32_t kNoGroup = ~0u;
-
   const CircuitView& circuit_;
   const bool keeps_;
   Netlist net_;
   Program program_;
-  std::vector<uint32_t> level_, slot_, free_;
-  Sorted by_level_;
   std::vector<uint32_t> sink_group_;  // of a gate that only feeds one output
-  std::vector<OutputRef> refs_;       // all other outputs, by level
-  std::vector<uint32_t> ref_ptr_;
+  std::vector<OutputRef> refs_;       // all other outputs
+  std::vector<uint32_t> absorbed_;    // the operand that a gate computes itself
+  std::vector<bool> is_inside_;       // whether a gate is such an operand
+  Sorted by_level_, refs_by_level_;
+  std::vector<uint32_t> slot_, free_;
   std::vector<std::vector<uint32_t>> waiting_;  // per group: nodes computed, not yet counted
 };
 

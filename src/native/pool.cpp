@@ -14,6 +14,7 @@ Pool::~Pool() {
 void Pool::run(size_t n, const std::function<void(size_t, size_t)>& work) {
   std::atomic<size_t> next{0};
   const std::function<void(size_t)> job = [&](size_t thread) {
+    if (thread >= n) return;
     for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < n;) work(thread, i);
   };
   if (n_workers_ == 0 || n <= 1) return job(0);

@@ -19,7 +19,7 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  // Calls work(thread, index) once for every index; `work` must not throw. The calling thread is number 0.
+  // Calls work(thread, index) once for every index, with thread < min(threads, n); `work` must not throw.
   // Safe to call from several threads: one job runs after the other.
   void run(size_t n, const std::function<void(size_t thread, size_t index)>& work);
 

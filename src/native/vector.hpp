@@ -36,6 +36,10 @@ struct VectorType<1> {
 template <uint32_t Words>
 using Vector = typename VectorType<(Words < kVectorWords ? Words : kVectorWords)>::type;
 
+// Words in a vector.
+template <typename V>
+constexpr size_t kStride = sizeof(V) / sizeof(uint64_t);
+
 template <typename V>
 inline V load(const uint64_t* p) {
   V v;
@@ -72,6 +76,22 @@ inline V apply_gate(V a, V b) {
   return once ? (x & y) : ~(x & y);
 }
 
+// Gate(Inner(a, b), c).
+template <unsigned Inner, unsigned Gate, typename V>
+inline V apply_pair(V a, V b, V c) {
+#if defined(GATEWISE_AVX512)
+  if constexpr (sizeof(V) == 64) {
+    constexpr int table = [] {
+      int bits = 0;
+      for (unsigned i = 0; i < 8; ++i) bits |= truth_at(Gate, truth_at(Inner, i >> 2, i >> 1 & 1), i & 1) << i;
+      return bits;
+    }();
+    return (V)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, table);
+  }
+#endif
+  return apply_gate<Gate, V>(apply_gate<Inner, V>(a, b), c);
+}
+
 // a + b + c = sum + 2 * carry, digit by digit.
 template <typename V>
 inline V full_add(V a, V b, V c, V& carry) {
@@ -88,6 +108,7 @@ inline V full_add(V a, V b, V c, V& carry) {
 }
 
 typedef uint8_t Bytes16 __attribute__((vector_size(16)));
+typedef uint64_t Words2 __attribute__((vector_size(16)));
 
 #if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
 inline Bytes16 zip_low(Bytes16 a, Bytes16 b) {

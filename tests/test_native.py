@@ -1,0 +1,61 @@
+"""The C++ core without Python: warnings as errors, under sanitizers, and for ARM under emulation."""
+
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from corpus import circuits, random_rows
+from tools import require_tool
+
+from gatewise.run import reference
+
+SOURCE = Path(__file__).parent / "native"
+ROW_COUNTS = (0, 1, 63, 64, 65, 255, 256, 257, 1000)
+
+BUILDS = {
+    "plain": [],
+    "address,undefined": ["-DCMAKE_CXX_FLAGS=-fsanitize=address,undefined -fno-sanitize-recover=all -g"],
+    "thread": ["-DCMAKE_CXX_FLAGS=-fsanitize=thread -g"],
+    "aarch64": [
+        "-DCMAKE_SYSTEM_NAME=Linux",
+        "-DCMAKE_SYSTEM_PROCESSOR=aarch64",
+        "-DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++",
+        "-DCMAKE_EXE_LINKER_FLAGS=-static",
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Corpus circuits with rows and the outputs the reference gives them, in the format replay.cpp reads."""
+    rng = np.random.default_rng(7)
+    parts = []
+    for i, circuit in enumerate(circuits().values()):
+        rows = random_rows(rng, ROW_COUNTS[i % len(ROW_COUNTS)], circuit.n_inputs)
+        outputs = reference.evaluate_outputs(circuit, rows)
+        sizes = (circuit.n_inputs, circuit.n_gates, circuit.n_outputs, circuit.n_groups, len(rows))
+        arrays = (circuit.gate, circuit.a, circuit.b, circuit.outputs, circuit.group_ptr, rows, outputs)
+        parts.append(struct.pack("<5i", *sizes) + b"".join(array.tobytes() for array in arrays))
+    path = tmp_path_factory.mktemp("replay") / "vectors.bin"
+    path.write_bytes(struct.pack("<i", len(parts)) + b"".join(parts))
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("build", BUILDS)
+def test_replay_agrees_with_the_reference(build: str, vectors: Path, tmp_path: Path) -> None:
+    cmake = require_tool("cmake", "pip install cmake")
+    options, run = BUILDS[build], []
+    if build == "aarch64":
+        require_tool("aarch64-linux-gnu-g++", "apt-get install g++-aarch64-linux-gnu")
+        run = [require_tool("qemu-aarch64", "apt-get install qemu-user")]
+    generator = ["-G", "Ninja"] if shutil.which("ninja") else []
+    configure = [cmake, "-S", str(SOURCE), "-B", str(tmp_path), "-DCMAKE_BUILD_TYPE=Release", *generator, *options]
+    subprocess.run(configure, check=True, capture_output=True)
+    subprocess.run([cmake, "--build", str(tmp_path), "-j", "2"], check=True)
+    result = subprocess.run([*run, str(tmp_path / "replay"), str(vectors)], capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert ("neon" if build == "aarch64" else "portable") in result.stdout
