@@ -1,11 +1,11 @@
 """The container of a `.gw` file: byte arrays and a JSON document in a safetensors file, sealed by a checksum.
 
 In: tensors and a document. Out: bytes, and back again. Nothing in a file is ever executed or unpickled.
-Invariant: what is read back has this version, a matching checksum and strict JSON; what it means is not checked.
+Invariant: what is read back has this version, a matching checksum and strict JSON; its meaning is unchecked.
 
 The metadata are ``format`` = "gatewise", ``version`` = "1", ``document`` (the JSON text) and ``sha256``, the
 hash of the document and then, in order of name, of each tensor's description ``name:U8:[length]`` and bytes;
-each of these items is preceded by its length as a little-endian uint64. All tensors are uint8, one-dimensional.
+each of these items is preceded by its length as a little-endian uint64. All tensors are uint8 vectors.
 """
 
 import hashlib
@@ -82,7 +82,7 @@ def read_container(data: bytes) -> tuple[Tensors, Document]:
             f"version must be {VERSION}, got {metadata.get('version')!r:.60}; upgrade gatewise to load it"
         )
     check_names("metadata", metadata, {"format", "version", "document", "sha256"})
-    for name, tensor in tensors.items():
+    for name, tensor in sorted(tensors.items()):
         if tensor.dtype != np.uint8 or tensor.ndim != 1:
             raise ValueError(
                 f"tensor {name!r:.60} must be uint8 of one dimension, got {tensor.dtype} of {tensor.ndim}"

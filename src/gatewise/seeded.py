@@ -80,7 +80,7 @@ class SeededCircuit:
         --------
         >>> print(SeededCircuit(2, gates=[[6]], n_groups=1, seed=0).expand().to_text())
         circuit 2 inputs, 1 gates, 1 outputs, 1 groups
-        w4 = XOR w3 w2
+        w4 = XOR w2 w3
         group 0: w4
         <BLANKLINE>
         """

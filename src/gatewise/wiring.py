@@ -12,11 +12,11 @@ and so on: pin ``j`` reads wire ``P(j % n)``, where P is the permutation of ``0.
   x = (x ^ (x >> 27)) * 0x94D049BB133111EB; return x ^ (x >> 31)``.
 * The key of a deal is ``mix(mix(mix(seed) ^ layer) ^ r)``.
 * P is a Feistel network on k bits, with 2**k the least power of two >= n; the low half has ``k // 2`` bits,
-  the high half the others. In round t = 0..7, t even, the high half is xored with the top bits (as many as it
-  has) of ``mix(key ^ (t << 32) ^ low half)``; t odd, the low half with those of
-  ``mix(key ^ (t << 32) ^ high half)``.
+  the high half the others. It has 24 rounds if k <= 6 (short halves mix slowly), else 8. In round t, from 0,
+  t even, the high half is xored with the top bits (as many as it has) of ``mix(key ^ (t << 32) ^ low half)``;
+  t odd, the low half with those of ``mix(key ^ (t << 32) ^ high half)``.
 * Cycle walking: while the result is >= n, the network is applied to it again.
-* Repair: a gate whose pins lie in two deals could read one wire twice. Where ``P_r(n - 1) = P_{r+1}(0)``, with
+* Repair: a gate whose pins lie in two deals could read one wire twice. Where ``P_r(n - 1) = P_{r+1}(0)``,
   r even, n odd and n > 1, the first two wires of deal r + 1 change places. So ``a != b``, unless n = 1.
 
 Every wire is read equally often, up to one, and a narrower layer is a prefix of a wider one.
@@ -29,7 +29,6 @@ from gatewise.circuit import MAX_WIRES
 
 MAX_SEED = 2**64 - 1
 MAX_LAYER = 2**32 - 1
-N_ROUNDS = 8
 BLOCK = 2**14  # pins computed at a time, so that the intermediate words stay in the cache
 
 Words = NDArray[np.uint64]
@@ -109,7 +108,7 @@ def _permute(keys: Words, values: Words, n_bits: int) -> Words:
     n_low = n_bits // 2
     n_high = n_bits - n_low
     low, high = values & np.uint64((1 << n_low) - 1), values >> np.uint64(n_low)
-    for t in range(N_ROUNDS):
+    for t in range(24 if n_bits <= 6 else 8):
         tagged = keys ^ np.uint64(t << 32)
         if t % 2 == 0:
             high ^= _mix(tagged ^ low) >> np.uint64(64 - n_high)
