@@ -255,6 +255,24 @@ def test_hostile_counts_allocate_nothing():
     assert peak < 2**20
 
 
+@pytest.mark.parametrize(
+    "circuit",
+    [
+        Circuit(1, [], [], [], np.full(10**6, 2), [0, 10**6]),
+        Circuit(1, [], [], [], [], np.zeros(10**6, int)),
+        Circuit(1, np.zeros(10**6, int), np.arange(2, 10**6 + 2), np.zeros(10**6, int), [], [0]),
+    ],
+    ids=repr,
+)
+def test_dense_files_expand_by_a_bounded_factor(circuit):
+    data = to_bytes(circuit)
+    tracemalloc.start()
+    from_bytes(data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 * len(data) + 2**24
+
+
 @settings(max_examples=20)
 @given(st.binary(max_size=200))
 def test_bytes_of_anything_are_refused(data):

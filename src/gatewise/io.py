@@ -1,7 +1,7 @@
 """The `.gw` file: circuits stored small, checksummed, safe to load from strangers.
 
 In: a `Circuit` or a `SeededCircuit`. Out: bytes, and from bytes an equal object, or a `FileError`.
-Invariant: equal circuits give equal bytes; loading never needs more than a fixed multiple of the file's size.
+Invariant: equal circuits give equal bytes; a file of n bytes, however hostile, takes O(n) memory to load.
 
 What you pass is what is stored. The default is to save the optimized `Circuit`: it is stored with its wiring,
 about 3 bytes a gate, and starts fastest, because nothing is left to compute at load. A `SeededCircuit` is the
