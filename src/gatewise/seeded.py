@@ -1,0 +1,122 @@
+"""SeededCircuit: straight layers of gates whose wiring is computed from a seed.
+
+In: gate ids per layer, and a seed. Out: the same circuit with its wiring written out, on demand.
+Invariant: a ``SeededCircuit`` that exists can be expanded, and always expands to the same `Circuit`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gatewise.circuit import MAX_WIRES, N_CONSTANTS, Circuit
+from gatewise.gates import N_GATES
+from gatewise.wiring import MAX_SEED, as_integer, random_wiring
+
+
+@dataclass(frozen=True, eq=False)
+class SeededCircuit:
+    """A layered circuit in its smallest form: 4 bits a gate, and one seed for all wires.
+
+    Layer ``i`` reads the layer before it, the first one the inputs, by `gatewise.wiring.random_wiring`. The
+    outputs are the last layer, in equal consecutive groups.
+
+    Parameters
+    ----------
+    n_inputs : int
+        At least 1.
+    gates : sequence of uint8 arrays, shape (n_gates_of_layer,) each
+        Gate ids 0..15; at least one layer, no layer empty.
+    n_groups : int
+        Must divide the width of the last layer.
+    seed : int
+        0..2**64 - 1.
+    wiring : {"random"}
+        Name of the algorithm that turns the seed into wires.
+
+    Examples
+    --------
+    >>> seeded = SeededCircuit(4, gates=[[6, 6, 1], [7, 14]], n_groups=2, seed=1)
+    >>> seeded
+    SeededCircuit(n_inputs=4, layers=(3, 2), n_groups=2, seed=1)
+    >>> seeded.expand()
+    Circuit(n_inputs=4, n_gates=5, n_outputs=2, n_groups=2)
+    """
+
+    n_inputs: int
+    gates: Sequence[NDArray[np.uint8]]
+    n_groups: int
+    seed: int
+    wiring: str = "random"
+
+    def __post_init__(self) -> None:
+        n_inputs = as_integer("n_inputs", self.n_inputs, 1, MAX_WIRES)
+        gates = tuple(_as_gates(f"gates[{i}]", layer) for i, layer in enumerate(self.gates))
+        if not gates:
+            raise ValueError("gates must have at least one layer, got none")
+        n_wires = N_CONSTANTS + n_inputs + sum(len(layer) for layer in gates)
+        if n_wires > MAX_WIRES:
+            raise ValueError(f"wires must number at most {MAX_WIRES}, got {n_wires}")
+        n_groups = as_integer("n_groups", self.n_groups, 1, len(gates[-1]))
+        if len(gates[-1]) % n_groups:
+            raise ValueError(f"n_groups must divide the last layer's {len(gates[-1])} gates, got {n_groups}")
+        if self.wiring != "random":
+            raise ValueError(f"wiring must be 'random', got {self.wiring!r:.60}")
+        object.__setattr__(self, "n_inputs", n_inputs)
+        object.__setattr__(self, "gates", gates)
+        object.__setattr__(self, "n_groups", n_groups)
+        object.__setattr__(self, "seed", as_integer("seed", self.seed, 0, MAX_SEED))
+
+    @property
+    def n_gates(self) -> int:
+        """Number of gates, all layers together."""
+        return sum(len(layer) for layer in self.gates)
+
+    def expand(self) -> Circuit:
+        """The same circuit with every wire written out.
+
+        Examples
+        --------
+        >>> print(SeededCircuit(2, gates=[[6]], n_groups=1, seed=0).expand().to_text())
+        circuit 2 inputs, 1 gates, 1 outputs, 1 groups
+        w4 = XOR w2 w3
+        group 0: w4
+        <BLANKLINE>
+        """
+        layers, width = [], self.n_inputs
+        for i, gate in enumerate(self.gates):
+            a, b = random_wiring(self.seed, i, in_features=width, out_features=len(gate))
+            layers.append((a, b, gate))
+            width = len(gate)
+        return Circuit.from_layers(self.n_inputs, layers, self.n_groups)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SeededCircuit):
+            return NotImplemented
+        return self._scalars() == other._scalars() and all(map(np.array_equal, self.gates, other.gates))
+
+    def __hash__(self) -> int:
+        return hash((self._scalars(), *(layer.tobytes() for layer in self.gates)))
+
+    def __repr__(self) -> str:
+        widths = tuple(len(layer) for layer in self.gates)
+        shown = widths if len(widths) <= 8 else f"{len(widths)} layers, {self.n_gates} gates"
+        size = f"n_inputs={self.n_inputs}, layers={shown}, n_groups={self.n_groups}"
+        return f"SeededCircuit({size}, seed={self.seed})"
+
+    def _scalars(self) -> tuple[int, int, int, int, str]:
+        return self.n_inputs, len(self.gates), self.n_groups, self.seed, self.wiring
+
+
+def _as_gates(name: str, values: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """A read-only copy of one layer's gate ids."""
+    array = np.asarray(values)
+    if array.ndim != 1 or not array.size or array.dtype.kind not in "iu":
+        raise ValueError(f"{name} must hold at least one gate id, got shape {array.shape} of {array.dtype}")
+    if array.min() < 0 or array.max() >= N_GATES:
+        at = int(np.argmax((array < 0) | (array >= N_GATES)))
+        raise ValueError(f"{name}[{at}] must be in 0..{N_GATES - 1}, got {array[at]}")
+    frozen = array.astype(np.uint8)
+    frozen.flags.writeable = False
+    return frozen

@@ -1,0 +1,179 @@
+"""Fuzzing of the .gw reader: whatever the bytes, a valid circuit or a FileError, in bounded memory."""
+
+import json
+import random
+import tracemalloc
+
+import numpy as np
+import pytest
+from sealing import seal, unseal
+
+from gatewise.circuit import Circuit
+from gatewise.io import FileError, from_bytes, to_bytes
+from gatewise.seeded import SeededCircuit
+
+N_SEEDS = 12
+N_CASES = 10_000  # per seed
+MEMORY_EVERY = 40
+MAX_MEMORY = 64 * 2**20
+
+VALUES = [
+    None, True, False, 0, 1, 2, 3, 7, 128, 129, 255, 2**24, 2**31 - 1, 2**31, 2**63, 2**64, 10**400, -1, 0.5,
+    1e308, float("nan"), float("inf"), "", "1", "0" * 16, "f" * 16, "random", "circuit", "seeded", "ü",
+    "\ud800", "\0", "U8", "F4", "BF16", "I64", [], [0], [1] * 5, [2**31] * 3, [[]], {}, {"a": 1},
+]  # fmt: skip
+
+
+def base_files():
+    """Small files of both kinds, some with several frames in each stream."""
+    rng = np.random.default_rng(0)
+    seeded = SeededCircuit(6, gates=[rng.integers(0, 16, n) for n in (9, 8)], n_groups=4, seed=3)
+    wide = SeededCircuit(20, gates=[rng.integers(0, 16, n) for n in (200, 150)], n_groups=10, seed=4)
+    constants = Circuit(2, gate=[6], a=[2], b=[3], outputs=[0, 1, 4] + [2] * 300, group_ptr=[0, 2, 2, 303])
+    circuits = [seeded, seeded.expand(), wide.expand(), constants, Circuit(0, [], [], [], [], [0])]
+    return [to_bytes(circuit) for circuit in circuits]
+
+
+def mutate_bytes(rng, data):
+    """One to four flips, overwrites, insertions, deletions, duplications, splices or truncations."""
+    data = bytearray(data)
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        at, end = sorted((rng.randrange(len(data) + 1), rng.randrange(len(data) + 1)))
+        end = min(end, at + rng.choice((1, 2, 4, 8, 64)))
+        match rng.randrange(7):
+            case 0 if at < len(data):
+                data[at] ^= 1 << rng.randrange(8)
+            case 1 if at < len(data):
+                data[at] = rng.choice((0, 1, 31, 32, 33, 127, 128, 255, rng.randrange(256)))
+            case 2:
+                data[at:at] = rng.randbytes(rng.choice((1, 2, 4, 8)))
+            case 3:
+                del data[at:end]
+            case 4:
+                data[at:at] = data[at:end]
+            case 5:
+                to = rng.randrange(len(data) + 1)
+                data[to : to + end - at] = data[at:end]
+            case 6:
+                del data[at:]
+    return bytes(data)
+
+
+def mutate_mapping(rng, mapping):
+    """Change, remove, add or nudge one entry; half of the time go down into a nested mapping or list."""
+    mapping = dict(mapping)
+    key = rng.choice([*mapping, "extra"])
+    value = mapping.get(key)
+    if isinstance(value, dict) and rng.random() < 0.8:
+        mapping[key] = mutate_mapping(rng, value)
+    elif isinstance(value, list) and value and rng.random() < 0.8:
+        at = rng.randrange(len(value))
+        mapping[key] = value[:at] + rng.choice(([], [rng.choice(VALUES)], value)) + value[at + 1 :]
+    elif isinstance(value, int) and rng.random() < 0.6:
+        mapping[key] = value + rng.choice((-2, -1, 1, 2, 128, 2**20))
+    elif rng.random() < 0.2:
+        mapping.pop(key, None)
+    else:
+        mapping[key] = rng.choice(VALUES)
+    return mapping
+
+
+def mutate_tensors(rng, tensors, others):
+    """Mutate the bytes of one or two tensors; sometimes swap, drop, add or borrow one."""
+    tensors = dict(tensors)
+    names = sorted(tensors)
+    for name in rng.sample(names, min(len(names), rng.choice((1, 1, 2)))):
+        tensors[name] = mutate_bytes(rng, tensors[name])
+    name = rng.choice(names)
+    match rng.randrange(12):
+        case 0:
+            tensors[name] = tensors[rng.choice(names)]
+        case 1:
+            del tensors[name]
+        case 2:
+            tensors[rng.choice(("extra", "ü", ""))] = tensors[name]
+        case 3:
+            tensors[name] = others.get(name, b"")
+    return tensors
+
+
+def make_case(rng, files):
+    """A mutated file, and whether its checksum was made to match again."""
+    data, other = rng.choice(files), rng.choice(files)
+    tensors, document = unseal(data)
+    match rng.randrange(8):
+        case 0:
+            return mutate_bytes(rng, data), False
+        case 1:
+            head = 8 + int.from_bytes(data[:8], "little")
+            return mutate_bytes(rng, data[:head]) + data[head:], False
+        case 2:
+            header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+            return seal(tensors, document, header_change=mutate_mapping(rng, header)), False
+        case 3:
+            text = mutate_bytes(rng, document.encode()).decode("utf-8", "surrogateescape")
+            return seal(tensors, text), True
+        case 4:
+            return seal(tensors, json.dumps(mutate_mapping(rng, json.loads(document)))), True
+        case 5:
+            changed = mutate_mapping(rng, mutate_mapping(rng, json.loads(document)))
+            return seal(mutate_tensors(rng, tensors, unseal(other)[0]), json.dumps(changed)), True
+        case _:
+            return seal(mutate_tensors(rng, tensors, unseal(other)[0]), document), True
+
+
+def read(data):
+    """What `from_bytes` gives, or None for a FileError; any other exception is the bug that we look for."""
+    try:
+        circuit = from_bytes(data)
+    except FileError:
+        return None
+    (circuit if isinstance(circuit, Circuit) else circuit.expand()).validate()
+    return circuit
+
+
+def read_measured(data):
+    tracemalloc.start()
+    try:
+        return read(data), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(N_SEEDS))
+def test_mutated_files(seed):
+    rng, files = random.Random(seed), base_files()
+    n_sealed = n_loaded = n_sealed_refused = 0
+    for case in range(N_CASES):
+        data, sealed = make_case(rng, files)
+        if case % MEMORY_EVERY == 0:
+            circuit, peak = read_measured(data)
+            assert peak < MAX_MEMORY
+        else:
+            circuit = read(data)
+        n_sealed += sealed
+        n_loaded += circuit is not None
+        n_sealed_refused += sealed and circuit is None
+        assert circuit is None or from_bytes(to_bytes(circuit)) == circuit
+    # The mutations must get past the checksum, and be neither all harmless nor all fatal.
+    assert n_sealed > N_CASES // 2
+    assert n_loaded > N_CASES // 50
+    assert n_sealed_refused > N_CASES // 4
+
+
+def test_mutations_reach_every_check():
+    """The checks behind the checksum are exercised, told apart by their messages."""
+    rng, files, messages = random.Random(0), base_files(), set()
+    for _ in range(3000):
+        try:
+            from_bytes(make_case(rng, files)[0])
+        except FileError as error:
+            messages.add(str(error))
+    for part in (
+        "container", "another program", "version must", "metadata must", "sha256 must", "kind must",
+        "tensors must", "document must", "n_inputs must", "layers must", "seed must", "wiring must",
+        "n_groups must", "gates must take", "order 0 or 1", "widths must", "packed integers must take",
+        "a wire below", "outputs[", "group_ptr must",
+    ):  # fmt: skip
+        assert any(part in message for message in messages), part

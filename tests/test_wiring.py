@@ -1,0 +1,218 @@
+"""The wiring of a seed is part of the file format: pinned values, a second implementation, statistics."""
+
+import hashlib
+import time
+
+import numpy as np
+import pytest
+
+from gatewise.seeded import SeededCircuit
+from gatewise.wiring import random_wiring
+
+GOLDEN = [
+    ((0, 0, 6, 6), [1, 4, 3, 0, 4, 3], [2, 5, 0, 2, 5, 1]),
+    ((1, 0, 5, 7), [2, 0, 4, 4, 1, 4, 2], [3, 1, 2, 3, 0, 1, 0]),
+    ((1, 1, 5, 7), [1, 4, 2, 1, 0, 4, 0], [3, 0, 3, 2, 4, 2, 3]),
+    ((2**64 - 1, 3, 100, 5), [45, 28, 49, 11, 44], [46, 18, 66, 98, 25]),
+    ((7, 0, 1, 2), [0, 0], [0, 0]),
+    ((7, 0, 2, 3), [1, 1, 1], [0, 0, 0]),
+    ((42, 9, 1_000_000, 3), [318204, 559936, 143896], [438894, 187334, 443111]),
+    ((42, 9, 1_000_000, 0), [], []),
+]
+GOLDEN_SHA256 = [
+    (8000, 100_000, "f5c1b18517ebb61f6fe672cae7915e3edc333016faad4fa32bc9594a8c42922b"),
+    (2**31 - 1, 1000, "658db1354696ecfab7c9e27159ef7f7ce3d9a83536649c12950356816c3cd46f"),
+    (17, 30_000, "0ab952ce3fbfde2e4c09bce33e759f47970c5bfd89546eca8a73b79e576a4935"),
+]
+
+
+def wire(seed, layer, in_features, out_features):
+    return random_wiring(seed, layer, in_features=in_features, out_features=out_features)
+
+
+def wire_by_docstring(seed, layer, n, out_features):
+    """The module docstring once more, one pin at a time in Python integers."""
+    low_bits = (n - 1).bit_length() // 2
+    high_bits = (n - 1).bit_length() - low_bits
+
+    def mix(x):
+        x = (x + 0x9E3779B97F4A7C15) % 2**64
+        x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
+        return x ^ (x >> 31)
+
+    def network(key, value):
+        high, low = divmod(value, 2**low_bits)
+        for t in range(24 if low_bits + high_bits <= 6 else 8):
+            if t % 2 == 0:
+                high ^= mix(key ^ (t << 32) ^ low) >> (64 - high_bits)
+            else:
+                low ^= mix(key ^ (t << 32) ^ high) >> (64 - low_bits)
+        return high << low_bits | low
+
+    def pin(j):
+        key = mix(mix(mix(seed) ^ layer) ^ (j // n))
+        value = network(key, j % n)
+        while value >= n:
+            value = network(key, value)
+        return value
+
+    def repaired(j):
+        deal, position = divmod(j, n)
+        twice = deal % 2 and n % 2 and n > 1 and pin(deal * n - 1) == pin(deal * n)
+        return pin(j + 1 - 2 * position) if twice and position < 2 else pin(j)
+
+    pins = [repaired(j) for j in range(2 * out_features)]
+    return pins[0::2], pins[1::2]
+
+
+@pytest.mark.parametrize(("arguments", "a", "b"), GOLDEN)
+def test_golden_values(arguments, a, b):
+    wires = wire(*arguments)
+    assert [pin.dtype for pin in wires] == [np.int32, np.int32]
+    assert [pin.tolist() for pin in wires] == [a, b]
+
+
+@pytest.mark.parametrize(("in_features", "out_features", "sha256"), GOLDEN_SHA256)
+def test_golden_hashes(in_features, out_features, sha256):
+    a, b = wire(12345, 2, in_features, out_features)
+    assert hashlib.sha256(a.astype("<i4").tobytes() + b.astype("<i4").tobytes()).hexdigest() == sha256
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 9, 63, 64, 65, 100, 12345, 2**31 - 1])
+def test_equals_the_docstring(n):
+    a, b = wire(2**63 + 11, 4, n, 40)
+    assert (a.tolist(), b.tolist()) == wire_by_docstring(2**63 + 11, 4, n, 40)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 16, 31, 784, 1000])
+@pytest.mark.parametrize("out_features", [1, 2, 499, 500, 2501])
+def test_even_and_never_one_wire_twice(n, out_features):
+    for seed in range(20):
+        a, b = wire(seed, 0, n, out_features)
+        uses = np.bincount(np.concatenate([a, b]), minlength=n)
+        assert uses.max() - uses.min() <= 1
+        assert not (a == b).any()
+
+
+def test_narrow_layer_is_a_prefix():
+    wide, narrow = wire(3, 1, 5, 50_000), wire(3, 1, 5, 777)
+    for full, part in zip(wide, narrow, strict=True):
+        np.testing.assert_array_equal(full[:777], part)
+
+
+def test_seeds_and_layers_are_independent():
+    n, wirings = 1000, [wire(seed, layer, 1000, 1000)[0] for seed in range(10) for layer in range(10)]
+    equal = [np.mean(x == y) * n for i, x in enumerate(wirings) for y in wirings[:i]]
+    assert np.mean(equal) == pytest.approx(1, abs=0.1)  # two random wirings agree in one place of n
+    assert max(equal) < 12
+
+
+def excess(counts, expected, freedom):
+    """Chi-square as standard deviations above what chance gives."""
+    return (((counts - expected) ** 2 / expected).sum() - freedom) / np.sqrt(2 * freedom)
+
+
+@pytest.mark.parametrize("n", [8, 13, 16, 32, 64, 100, 300])
+def test_pairs_are_uniform(n):
+    n_pairs = 20 * n * n
+    a, b = wire(9, 0, n, n_pairs)
+    counts = np.bincount(a.astype(np.int64) * n + b, minlength=n * n).reshape(n, n)
+    off_diagonal = counts[~np.eye(n, dtype=bool)]
+    assert abs(excess(off_diagonal, n_pairs / (n * (n - 1)), n * (n - 1) - 1)) < 4
+
+
+@pytest.mark.parametrize("n", [5, 12, 64, 200, 1000])
+def test_positions_are_uniform(n):
+    n_deals = 200
+    a, b = wire(10, 3, n, n_deals * n // 2)
+    deals = np.stack([a, b], axis=1).reshape(n_deals, n)
+    counts = np.array([np.bincount(deals[:, position], minlength=n) for position in range(n)])
+    assert abs(excess(counts, n_deals / n, (n - 1) ** 2)) < 4
+
+
+def test_small_permutations_are_uniform():
+    n_deals = 120 * 400
+    a, b = wire(5, 0, 5, n_deals * 5 // 2)
+    deals = np.stack([a, b], axis=1).reshape(n_deals, 5)
+    counts = np.unique(deals, axis=0, return_counts=True)[1]
+    assert len(counts) == 120
+    assert abs(excess(counts, 400, 119)) < 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((-1, 0, 4, 4), "seed must be an integer in 0..18446744073709551615, got -1"),
+        ((2**64, 0, 4, 4), "seed must be"),
+        ((1.0, 0, 4, 4), "seed must be"),
+        ((True, 0, 4, 4), "seed must be"),
+        ((0, -1, 4, 4), "layer must be"),
+        ((0, 0, 0, 4), "in_features must be"),
+        ((0, 0, 4, -1), "out_features must be"),
+    ],
+)
+def test_bad_arguments(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        wire(*arguments)
+
+
+def test_seeded_circuit_expands_layer_by_layer():
+    seeded = SeededCircuit(5, gates=[[1, 2, 3], [4, 5, 6, 7]], n_groups=2, seed=8)
+    circuit = seeded.expand()
+    a0, b0 = wire(8, 0, 5, 3)
+    a1, b1 = wire(8, 1, 3, 4)
+    np.testing.assert_array_equal(circuit.a, np.concatenate([a0 + 2, a1 + 7]))
+    np.testing.assert_array_equal(circuit.b, np.concatenate([b0 + 2, b1 + 7]))
+    assert circuit.gate.tolist() == [1, 2, 3, 4, 5, 6, 7]
+    assert circuit.outputs.tolist() == [10, 11, 12, 13]
+    assert circuit.group_ptr.tolist() == [0, 2, 4]
+
+
+def test_seeded_circuit_is_a_value():
+    seeded = SeededCircuit(5, gates=[[1, 2, 3], [4, 5]], n_groups=1, seed=8)
+    same = SeededCircuit(5, gates=[np.array([1, 2, 3]), np.array([4, 5])], n_groups=1, seed=np.uint64(8))
+    assert seeded == same
+    assert hash(seeded) == hash(same)
+    assert seeded != SeededCircuit(5, gates=[[1, 2, 3], [4, 6]], n_groups=1, seed=8)
+    assert seeded != SeededCircuit(5, gates=[[1, 2, 3]], n_groups=1, seed=8)
+    assert seeded != SeededCircuit(5, gates=[[1, 2, 3], [4, 5]], n_groups=1, seed=9)
+    assert seeded != "seeded"
+    with pytest.raises(ValueError, match="read-only"):
+        seeded.gates[0][0] = 1
+
+
+def test_seeded_circuit_repr_stays_short():
+    assert len(repr(SeededCircuit(1, gates=[[1]] * 100, n_groups=1, seed=2**64 - 1))) < 110
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_inputs": 0}, "n_inputs must be"),
+        ({"n_inputs": 2**31 - 2}, "wires must number at most"),
+        ({"gates": []}, "at least one layer"),
+        ({"gates": [[1], []]}, r"gates\[1\] must hold at least one gate id"),
+        ({"gates": [[1.5]]}, r"gates\[0\] must hold"),
+        ({"gates": [[3, 16]]}, r"gates\[0\]\[1\] must be in 0..15, got 16"),
+        ({"gates": [[-1]]}, r"gates\[0\]\[0\] must be in 0..15, got -1"),
+        ({"n_groups": 0}, "n_groups must be"),
+        ({"n_groups": 3}, "n_groups must divide the last layer's 4 gates, got 3"),
+        ({"seed": -1}, "seed must be"),
+        ({"wiring": "blocks"}, "wiring must be 'random', got 'blocks'"),
+    ],
+)
+def test_seeded_circuit_rejects(change, message):
+    arguments = {"n_inputs": 3, "gates": [[1, 2, 3, 4]], "n_groups": 2, "seed": 0} | change
+    with pytest.raises(ValueError, match=message):
+        SeededCircuit(**arguments)
+
+
+def test_speed_of_48000_gates():
+    seeded = SeededCircuit(784, gates=[np.zeros(8000, np.uint8)] * 6, n_groups=10, seed=1)
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        seeded.expand()
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < 0.1  # about 10 ms on an idle core; the margin is for slow and busy machines
