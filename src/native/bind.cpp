@@ -32,13 +32,16 @@ gw::CircuitView view(uint32_t n_inputs, Array<uint8_t> gate, Array<int32_t> a, A
 auto simplify(uint32_t n_inputs, Array<uint8_t> gate, Array<int32_t> a, Array<int32_t> b,
               Array<int32_t> outputs, Array<int32_t> group_ptr) {
   const gw::CircuitView circuit = view(n_inputs, gate, a, b, outputs, group_ptr);
-  gw::CircuitArrays result;
+  gw::Simplified result;
   {
     nb::gil_scoped_release unlocked;
     result = gw::simplify(circuit);
   }
-  return nb::make_tuple(to_numpy(std::move(result.gate)), to_numpy(std::move(result.a)),
-                        to_numpy(std::move(result.b)), to_numpy(std::move(result.outputs)));
+  auto& [arrays, removed] = result;
+  return nb::make_tuple(to_numpy(std::move(arrays.gate)), to_numpy(std::move(arrays.a)), to_numpy(std::move(arrays.b)),
+                        to_numpy(std::move(arrays.outputs)),
+                        nb::make_tuple(removed.constant, removed.pass_through, removed.shared, removed.rewritten,
+                                       removed.dead));
 }
 
 }  // namespace

@@ -1,0 +1,5 @@
+#pragma once
+#include "graph.hpp"
+namespace gatewise {
+inline Literal rewrite(Graph& graph, const Term& term) { return graph.build(term); }
+}

@@ -1,0 +1,109 @@
+"""Circuits that every pass, back end and file format is tested with, and the generators behind them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gatewise.circuit import N_CONSTANTS, Circuit
+from gatewise.gates import AND, N_GATES, NAMES, NOT_A, OR, XOR
+
+ALL_GATES = tuple(range(N_GATES))
+TRAINED_GATES = (3, 5) * 7 + ALL_GATES * 2
+"""Gates drawn as training leaves them: about a third pass one operand through."""
+
+
+def random_layers(
+    rng: np.random.Generator,
+    n_inputs: int,
+    widths: Sequence[int],
+    n_groups: int,
+    *,
+    gates: Sequence[int] = ALL_GATES,
+) -> Circuit:
+    """Straight layers of gates drawn from `gates`; every wire of a layer is read about equally often."""
+    layers, width = [], n_inputs
+    for n_gates in widths:
+        pins = rng.permutation(np.arange(2 * n_gates) % width)
+        layers.append((pins[:n_gates], pins[n_gates:], rng.choice(gates, n_gates)))
+        width = n_gates
+    return Circuit.from_layers(n_inputs, layers, n_groups)
+
+
+def random_dag(rng: np.random.Generator, n_inputs: int, n_gates: int, n_outputs: int) -> Circuit:
+    """Gates that read any wire below them, constants included; outputs anywhere, repeated, in uneven groups."""
+    own = N_CONSTANTS + n_inputs + np.arange(n_gates)
+    n_wires = N_CONSTANTS + n_inputs + n_gates
+    cuts = np.sort(rng.integers(0, n_outputs + 1, 2))
+    return Circuit(
+        n_inputs,
+        gate=rng.integers(0, N_GATES, n_gates),
+        a=rng.integers(0, own),
+        b=rng.integers(0, own),
+        outputs=rng.integers(0, n_wires, n_outputs),
+        group_ptr=[0, *cuts.tolist(), n_outputs],
+    )
+
+
+def from_rows(n_inputs: int, rows: Sequence[tuple[int, int, int]], outputs: Sequence[int]) -> Circuit:
+    """A circuit from (gate, a, b) rows, its outputs in one group."""
+    gate, a, b = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)) if rows else ([], [], [])
+    return Circuit(n_inputs, gate, a, b, _integers(outputs), [0, len(outputs)])
+
+
+def adder(n_bits: int) -> Circuit:
+    """Ripple-carry sum of two numbers, least significant bit first, carry out last."""
+    rows: list[tuple[int, int, int]] = []
+    first = N_CONSTANTS + 2 * n_bits
+
+    def add_gate(gate: int, a: int, b: int) -> int:
+        rows.append((gate, a, b))
+        return first + len(rows) - 1
+
+    carry, outputs = 0, []
+    for x in range(N_CONSTANTS, N_CONSTANTS + n_bits):
+        y = x + n_bits
+        half = add_gate(XOR, x, y)
+        outputs.append(add_gate(XOR, half, carry))
+        carry = add_gate(OR, add_gate(AND, x, y), add_gate(AND, half, carry))
+    return from_rows(2 * n_bits, rows, [*outputs, carry])
+
+
+def parity(n_inputs: int) -> Circuit:
+    """The XOR of all inputs as one chain."""
+    wires = range(N_CONSTANTS, N_CONSTANTS + n_inputs)
+    chain = [wires[0], *range(wires.stop, wires.stop + n_inputs - 1)]
+    rows = [(XOR, before, wire) for before, wire in zip(chain[:-1], wires[1:], strict=True)]
+    return from_rows(n_inputs, rows, chain[-1:])
+
+
+def circuits() -> dict[str, Circuit]:
+    """The corpus, by name; the same circuits at every call."""
+    corpus = {
+        "empty, no group": Circuit(0, [], [], [], [], [0]),
+        "empty, one group": Circuit(0, [], [], [], [], [0, 0]),
+        "inputs only": Circuit(5, [], [], [], [], [0, 0, 0]),
+        "no inputs": from_rows(0, [(OR, 0, 1), (XOR, 2, 1), (NOT_A, 3, 0)], [2, 3, 4]),
+        "constant outputs": from_rows(2, [(XOR, 2, 3)], [0, 1, 4, 1, 0]),
+        "input wired to output": from_rows(3, [], [4, 2, 3]),
+        "inverted input": from_rows(1, [(NOT_A, 2, 2)], [3, 2]),
+        "repeated outputs": from_rows(2, [(AND, 2, 3), (XOR, 2, 3)], [5, 4, 4, 5, 4, 2, 2]),
+        "8-bit adder": adder(8),
+        "parity of 33": parity(33),
+    }
+    for gate, name in enumerate(NAMES):
+        corpus[f"gate {name}"] = from_rows(2, [(gate, 2, 3)], [4])
+    shapes = [(1, [1]), (2, [3]), (4, [8]), (3, [7, 1]), (16, [33, 65, 10]), (784, [100]), (20, [64] * 5), (9, [300, 2, 60])]
+    for seed, (n_inputs, widths) in enumerate(shapes):
+        rng = np.random.default_rng(seed)
+        shape = "x".join(map(str, [n_inputs, *widths]))
+        corpus[f"layers {shape}"] = random_layers(rng, n_inputs, widths, 1)
+        corpus[f"trained layers {shape}"] = random_layers(rng, n_inputs, widths, 1, gates=TRAINED_GATES)
+    corpus["ten groups"] = random_layers(np.random.default_rng(10), 40, [80, 80, 70], 10)
+    for seed, shape in enumerate([(0, 9, 4), (1, 1, 1), (3, 10, 5), (6, 100, 20), (12, 1000, 64), (70, 130, 65)]):
+        corpus[f"DAG {shape}"] = random_dag(np.random.default_rng(seed), *shape)
+    return corpus
+
+
+def _integers(values: Sequence[int]) -> NDArray[np.int64]:
+    return np.array(values, dtype=np.int64)
