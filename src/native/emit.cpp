@@ -1,6 +1,6 @@
-// Signs cost nothing between gates, because all 16 gates exist: a consumer absorbs the sign of what it reads, and a node
-// that outputs want inverted is emitted inverted. Only a node that outputs want in both signs, or an inverted input,
-// takes an inverter.
+// Signs cost nothing between gates, because all 16 gates exist: a consumer absorbs the sign of what it reads, and a
+// node that outputs want inverted is emitted inverted. Only a node that outputs want in both signs, or an inverted
+// input, takes an inverter.
 #include "emit.hpp"
 
 #include <algorithm>
@@ -65,7 +65,8 @@ class Emitter {
       for (uint32_t i = levels.ptr[l]; i < levels.ptr[l + 1]; ++i) rows.push_back(row_of(levels.nodes[i]));
       std::sort(rows.begin(), rows.end());
       for (const Row& row : rows)
-        wire_[row.node] = append(row.gate, static_cast<uint32_t>(row.operands >> 32), static_cast<uint32_t>(row.operands));
+        wire_[row.node] =
+            append(row.gate, static_cast<uint32_t>(row.operands >> 32), static_cast<uint32_t>(row.operands));
     }
   }
 

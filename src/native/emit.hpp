@@ -13,7 +13,8 @@ struct Emitted {
   uint32_t n_inverters;
 };
 
-// Writes the referenced nodes ordered by (level, a, b) with a < b, then the inverters that outputs need, ordered by wire.
+// Writes the referenced nodes ordered by (level, a, b) with a < b, then the inverters that outputs need, ordered by
+// wire.
 Emitted emit(const Graph& graph, const std::vector<Literal>& outputs);
 
 }  // namespace gatewise

@@ -1,5 +1,5 @@
-// The circuit under construction: AND and XOR nodes over signed literals, each stored once, with exact reference counts.
-// Invariant: a referenced node holds one reference to each of its operands, an unreferenced node holds none.
+// The circuit under construction: AND and XOR nodes over signed literals, each stored once, with exact reference
+// counts. Invariant: a referenced node holds one reference to each of its operands, an unreferenced node holds none.
 #pragma once
 
 #include <cstddef>

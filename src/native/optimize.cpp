@@ -91,7 +91,7 @@ class Builder {
     int64_t* loss = &removed_.dead;
     if (term.kind == Kind::kLiteral) {
       cause = node_of(result) == 0 ? &removed_.constant : &removed_.pass_through;
-    } else if (result == Graph::kAbsent) {
+    } else if (result == Graph::kAbsent || graph_.references(node_of(result)) == 0) {
       result = rewrite(graph_, term);
       cause = loss = &removed_.rewritten;
     }

@@ -1,13 +1,15 @@
-"""Shrink a circuit: fold constants, copies and inverters, share equal gates, rewrite small windows, drop the dead.
+"""Shrink a circuit: fold constants, copies and inverters, share equal gates, rewrite small windows, sweep.
 
-In: any circuit. Out: an equivalent one whose outputs keep their order and groups, never larger; nothing random.
-Invariant: the native round is repeated until it no longer shrinks the circuit, so optimizing twice changes nothing.
+In: any circuit. Out: an equivalent one, never larger, whose outputs keep their order and groups.
+Invariant: the result is a fixed point of the native round, so optimizing it again changes nothing.
 """
 
 from dataclasses import dataclass
 
 from gatewise import _native
 from gatewise.circuit import Circuit
+
+N_CAUSES = 5
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,9 @@ class Report:
 
     def __str__(self) -> str:
         return (
-            f"{self.gates_before} -> {self.gates_after} gates: {self.constant} constant, "
-            f"{self.pass_through} pass-through, {self.shared} shared, {self.rewritten} rewritten, {self.dead} dead"
+            f"{self.gates_before} -> {self.gates_after} gates: "
+            f"{self.constant} constant, {self.pass_through} pass-through, {self.shared} shared, "
+            f"{self.rewritten} rewritten, {self.dead} dead"
         )
 
 
@@ -68,12 +71,13 @@ def optimize_with_report(circuit: Circuit) -> tuple[Circuit, Report]:
     >>> print(optimize_with_report(nand_of_inverted)[1])
     2 -> 1 gates: 0 constant, 1 pass-through, 0 shared, 0 rewritten, 0 dead
     """
-    best, removed = circuit, [0] * 5
+    best, removed = circuit, [0] * N_CAUSES
     while True:
-        smaller, removed_now = _simplify(best)
-        if smaller.n_gates >= best.n_gates:
+        simpler, removed_now = _simplify(best)
+        # A round rewrites only what takes fewer nodes and writes gates in one canonical order, so this ends.
+        if simpler.n_gates > best.n_gates or simpler == best:
             return best, Report(circuit.n_gates, best.n_gates, *removed)
-        best, removed = smaller, [total + n for total, n in zip(removed, removed_now, strict=True)]
+        best, removed = simpler, [total + n for total, n in zip(removed, removed_now, strict=True)]
 
 
 def _simplify(circuit: Circuit) -> tuple[Circuit, tuple[int, ...]]:
