@@ -1,6 +1,6 @@
 """optimize: equivalent, valid, not larger, idempotent, deterministic; and small where it must be."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -85,38 +85,86 @@ def test_any_layers(seed: int, n_inputs: int, widths: list[int], gates: tuple[in
     check_optimize(random_layers(np.random.default_rng(seed), n_inputs, widths, 1, gates=gates))
 
 
-def test_every_pair_of_gates_in_every_wiring() -> None:
-    """Two gates in a chain, over constants and two inputs: each circuit ends at its least possible size."""
-    for first, second in product(ALL_GATES, repeat=2):
-        for a, b, other in product(range(4), range(4), range(5)):
-            for swapped in (False, True):
-                pins = (other, 4) if swapped else (4, other)
-                circuit = from_rows(2, [(first, a, b), (second, *pins)], [5])
-                optimized = optimize(circuit)
-                truth = evaluate_outputs(circuit, all_rows(2))
-                np.testing.assert_array_equal(evaluate_outputs(optimized, all_rows(2)), truth)
-                assert optimized.n_gates == least_gates(truth[:, 0])
+def copies(n_inputs: int, n_copies: int, rows: list[tuple[NDArray[np.int64], int, int]]) -> Circuit:
+    """Copies of a small circuit side by side, each over its own inputs; the outputs are the last gates.
+
+    Row i is (gate of every copy, a, b), with wires numbered as in one copy alone.
+    """
+    copy = np.arange(n_copies)
+    first = N_CONSTANTS + n_inputs
+
+    def wires(wire: int) -> NDArray[np.int64]:
+        if wire < N_CONSTANTS:
+            return np.full(n_copies, wire)
+        if wire < first:
+            return wire + n_inputs * copy
+        return N_CONSTANTS + n_inputs * n_copies + (wire - first) * n_copies + copy
+
+    gate, a, b = (
+        np.concatenate(column) for column in zip(*((g, wires(x), wires(y)) for g, x, y in rows), strict=True)
+    )
+    return Circuit(n_inputs * n_copies, gate, a, b, wires(first + len(rows) - 1), [0, n_copies])
 
 
-def test_every_triple_of_gates_over_shared_inputs() -> None:
-    """third(first(p, q), second(.)) for ways in which the operands overlap."""
-    rows = all_rows(4)
-    wirings = [((2, 3), (2, 3)), ((2, 3), (3, 4)), ((2, 3), (3, 6)), ((2, 3), (4, 5)), ((2, 3), (1, 3))]
-    for (a, b), (c, d) in wirings:
-        for first, second, third in product(ALL_GATES, repeat=3):
-            circuit = from_rows(4, [(first, a, b), (second, c, d), (third, 6, 7)], [8])
-            optimized = optimize(circuit)
-            truth = evaluate_outputs(circuit, rows)
-            np.testing.assert_array_equal(evaluate_outputs(optimized, rows), truth)
-            if b == d:
-                assert optimized.n_gates == least_gates(evaluate_outputs(circuit, rows[:4])[:, 0])
+def check_copies(n_inputs: int, n_copies: int, rows: list[tuple[NDArray[np.int64], int, int]]) -> None:
+    """Every copy keeps its function, and all together end at the least size there is."""
+    circuit = copies(n_inputs, n_copies, rows)
+    optimized = optimize(circuit)
+    inputs = np.tile(all_rows(n_inputs), n_copies)
+    truth = evaluate_outputs(circuit, inputs)
+    np.testing.assert_array_equal(evaluate_outputs(optimized, inputs), truth)
+    packed = (truth.T.astype(np.int64) << np.arange(2**n_inputs)).sum(axis=1)
+    assert optimized.n_gates == sum(LEAST_GATES[n_inputs][int(function)] for function in packed)
 
 
-def least_gates(truth: NDArray[np.bool_]) -> int:
-    """Gates that a function of two inputs takes: none for a constant or an input, else one."""
-    inputs = all_rows(2)
-    free = [np.zeros(4, bool), np.ones(4, bool), inputs[:, 0], inputs[:, 1]]
-    return 0 if any(np.array_equal(truth, wire) for wire in free) else 1
+def least_gates(n_inputs: int) -> dict[int, int]:
+    """How many gates each function takes that three gates can compute, by exhaustive search."""
+    mask = 2 ** (2**n_inputs) - 1
+    variables = [int(column) for column in (all_rows(n_inputs).T << np.arange(2**n_inputs)).sum(axis=1)]
+    least = dict.fromkeys([0, mask, *variables], 0) | {mask ^ variable: 1 for variable in variables}
+    chains = {frozenset(variables)}
+    for n_gates in (1, 2, 3):
+        longer = set()
+        for chain in chains:
+            for x, y in combinations(sorted(chain), 2):
+                for value in (x & y, x & ~y, ~x & y, x | y, x ^ y):
+                    least.setdefault(value, n_gates)
+                    least.setdefault(mask ^ value, n_gates)
+                    longer.add(chain | {value})
+        chains = longer if n_gates < 3 else set()
+    return least
+
+
+LEAST_GATES = {n_inputs: least_gates(n_inputs) for n_inputs in (2, 4)}
+PAIRS = np.array(list(product(ALL_GATES, repeat=2))).T
+TRIPLES = np.array(list(product(ALL_GATES, repeat=3))).T
+
+
+@pytest.mark.parametrize(("a", "b"), list(product(range(4), repeat=2)))
+def test_every_pair_of_gates(a: int, b: int) -> None:
+    """second(first(a, b), c) over constants and two inputs, for every c."""
+    for c in range(5):
+        check_copies(2, 256, [(PAIRS[0], a, b), (PAIRS[1], 4, c)])
+
+
+@pytest.mark.parametrize(
+    ("second", "third"),
+    [
+        pytest.param((2, 3), (6, 7), id="same operands"),
+        pytest.param((3, 4), (6, 7), id="one operand shared"),
+        pytest.param((4, 5), (6, 7), id="none shared"),
+        pytest.param((3, 6), (6, 7), id="chain that returns to first and its operand"),
+        pytest.param((4, 6), (6, 7), id="chain that returns to first"),
+        pytest.param((4, 6), (3, 7), id="chain that returns to an operand of first"),
+        pytest.param((4, 6), (4, 7), id="chain that repeats an operand"),
+        pytest.param((4, 6), (5, 7), id="chain"),
+        pytest.param((1, 6), (2, 7), id="chain with a constant"),
+        pytest.param((3, 3), (6, 7), id="second reads one wire twice"),
+    ],
+)
+def test_every_triple_of_gates(second: tuple[int, int], third: tuple[int, int]) -> None:
+    """Three gates, the first over inputs 2 and 3: every way to share operands, up to exchanging them."""
+    check_copies(4, 4096, [(TRIPLES[0], 2, 3), (TRIPLES[1], *second), (TRIPLES[2], *third)])
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
 #include "graph.hpp"
 
-#include <bit>
-
 namespace gatewise {
 
 namespace {
+
+constexpr size_t kFirstSlots = 1024;  // a power of two, as all sizes of the table
 
 // Multiplicative hashing; the high half of the product mixes all bits of both operands.
 size_t hash(Node key) {
@@ -17,13 +17,8 @@ Node key_of(const Term& term) { return term.kind == Kind::kXor ? Node{term.b, te
 
 }  // namespace
 
-Graph::Graph(uint32_t n_inputs, size_t n_expected) : n_inputs_(n_inputs) {
-  nodes_.reserve(1 + n_inputs + n_expected);
-  nodes_.resize(1 + n_inputs, Node{0, 0});
-  references_.reserve(nodes_.capacity());
-  references_.resize(nodes_.size(), 0);
-  slots_.resize(std::bit_ceil(2 * n_expected + 16), 0);
-}
+Graph::Graph(uint32_t n_inputs)
+    : n_inputs_(n_inputs), nodes_(1 + n_inputs, Node{0, 0}), references_(1 + n_inputs, 0), slots_(kFirstSlots, 0) {}
 
 size_t Graph::slot_of(Node key) const {
   const size_t mask = slots_.size() - 1;
@@ -50,7 +45,7 @@ Literal Graph::build(const Term& term) {
   slots_[slot] = node;
   nodes_.push_back(key);
   references_.push_back(0);
-  if (2 * nodes_.size() > slots_.size() + 2 * n_inputs_) grow();
+  if (2 * (nodes_.size() - n_inputs_) > slots_.size()) grow();
   return literal(node, term.inverted);
 }
 

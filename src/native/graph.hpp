@@ -19,7 +19,7 @@ struct Node {
 
 class Graph {
  public:
-  Graph(uint32_t n_inputs, size_t n_expected);
+  explicit Graph(uint32_t n_inputs);
 
   uint32_t n_inputs() const { return n_inputs_; }
   uint32_t n_nodes() const { return static_cast<uint32_t>(nodes_.size()); }

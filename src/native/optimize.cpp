@@ -36,7 +36,7 @@ std::vector<uint32_t> count_readers(const CircuitView& circuit) {
 class Builder {
  public:
   explicit Builder(const CircuitView& circuit)
-      : circuit_(circuit), n_readers_(count_readers(circuit)), graph_(circuit.n_inputs, count_live()) {
+      : circuit_(circuit), n_readers_(count_readers(circuit)), graph_(circuit.n_inputs) {
     built_.resize(n_readers_.size(), kFalse);
     for (uint32_t node = 0; node <= circuit.n_inputs; ++node) {
       built_[node] = literal(node);
@@ -61,11 +61,6 @@ class Builder {
   }
 
  private:
-  size_t count_live() const {
-    return std::count_if(n_readers_.begin() + circuit_.first_gate() - 1, n_readers_.end(),
-                         [](uint32_t n_readers) { return n_readers > 0; });
-  }
-
   Literal translate(Literal old) const { return built_[node_of(old)] ^ static_cast<Literal>(is_inverted(old)); }
 
   Term translate(const Term& old) const {

@@ -53,7 +53,7 @@ class Table {
 
   // Tries every step k and all that follow. Lengths ascend, so what is not shortest was recorded before.
   void search(Program& program, unsigned k, Truth* values) {
-    if (k == program.n_steps) return record(values[program.result], program);
+    if (k == program.n_steps || k == kMaxSteps) return record(values[program.result], program);
     const auto last = static_cast<uint8_t>(kFirstStep + k - 1);
     for (uint8_t b = kFirstLeaf + 1; b <= last; ++b)
       for (uint8_t a = kFirstLeaf; a < b; ++a)

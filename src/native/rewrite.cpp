@@ -21,7 +21,7 @@ struct Window {
 
   bool has_leaf(uint32_t node) const { return std::find(leaves, leaves + n_leaves, node) != leaves + n_leaves; }
 
-  // A tree over n leaves has n - 1 gates, as few as any function of n variables: only existing nodes could beat it.
+  // No leaf is read twice.
   bool is_tree() const { return n_leaves == n_inner + 2; }
 };
 
@@ -56,7 +56,7 @@ class Rewriter {
  private:
   // Visits this window and those with more inner nodes. Inner nodes are added in descending order: each set once.
   void explore(const Window& window) {
-    if (window.n_inner > 0 && (window.n_leaves <= 3 || !window.is_tree())) evaluate(window);
+    evaluate(window);
     if (window.n_inner == kMaxInner) return;
     const uint32_t bound = window.n_inner == 0 ? graph_.n_nodes() : window.inner[window.n_inner - 1];
     for (unsigned i = 0; i < window.n_leaves; ++i) {
@@ -81,11 +81,16 @@ class Rewriter {
   }
 
   void evaluate(const Window& window) {
+    // A tree over n leaves has n - 1 gates, as few as any function of n variables, so that only nodes from outside
+    // could beat it. That happens in small trees that free a node; looking further costs time and finds next to
+    // nothing.
+    if (window.is_tree() && window.n_leaves > 3) return;
+    const Doomed doomed = find_doomed(window);
+    if (window.is_tree() && doomed.n_nodes == 0) return;
     const Truth a = truth_of(window, term_.a), b = truth_of(window, term_.b);
     Truth truth = term_.kind == Kind::kXor ? a ^ b : a & b;
     const bool inverted = truth & 1;
     if (inverted) truth = static_cast<Truth>(~truth);
-    const Doomed doomed = find_doomed(window);
     const int budget = 1 + static_cast<int>(doomed.n_nodes);
     for (const Program& program : shortest_programs(truth)) {
       const int gain = budget - count_added(window, doomed, program);
