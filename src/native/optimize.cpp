@@ -49,14 +49,7 @@ class Builder {
     std::vector<Literal> outputs(circuit_.n_outputs);
     for (uint32_t i = 0; i < circuit_.n_outputs; ++i) outputs[i] = translate(literal_of_wire(circuit_.outputs[i]));
     Emitted emitted = emit(graph_, outputs);
-    // An inverter that stays was counted above as folded, shared or rewritten.
-    int64_t n_kept = emitted.n_inverters;
-    for (int64_t* count : {&removed_.pass_through, &removed_.shared, &removed_.rewritten}) {
-      const int64_t n_back = std::min(n_kept, std::max<int64_t>(*count, 0));
-      *count -= n_back;
-      n_kept -= n_back;
-    }
-    removed_.rewritten -= n_kept;
+    take_back(emitted.n_inverters);
     return {std::move(emitted.circuit), removed_};
   }
 
@@ -73,6 +66,17 @@ class Builder {
     return term;
   }
 
+  // Inverters that outputs need were counted as removed, when they were folded, shared or rewritten.
+  void take_back(int64_t n_inverters) {
+    for (int64_t* count : {&removed_.pass_through, &removed_.shared}) {
+      const int64_t n_taken = std::min(n_inverters, *count);
+      *count -= n_taken;
+      n_inverters -= n_taken;
+    }
+    removed_.rewritten -= n_inverters;
+  }
+
+  // Counts the gate itself under `cause`, and nodes that appear or disappear with it under `side_effect`.
   void add_gate(uint32_t gate_idx) {
     const uint32_t old_node = circuit_.first_gate() - 1 + gate_idx;
     if (n_readers_[old_node] == 0) {
@@ -83,12 +87,12 @@ class Builder {
     const Term term = translate(old);
     Literal result = graph_.find(term);
     int64_t* cause = &removed_.shared;
-    int64_t* loss = &removed_.dead;
+    int64_t* side_effect = &removed_.dead;
     if (term.kind == Kind::kLiteral) {
       cause = node_of(result) == 0 ? &removed_.constant : &removed_.pass_through;
     } else if (result == Graph::kAbsent || graph_.references(node_of(result)) == 0) {
       result = rewrite(graph_, term);
-      cause = loss = &removed_.rewritten;
+      cause = side_effect = &removed_.rewritten;
     }
     const int64_t n_before = graph_.n_used();
     graph_.retain(node_of(result), n_readers_[old_node]);
@@ -96,7 +100,7 @@ class Builder {
     if (old.kind != Kind::kLiteral) graph_.release(node_of(translate(old.b)));
     built_[old_node] = result;
     ++*cause;
-    *loss -= graph_.n_used() - n_before;
+    *side_effect -= graph_.n_used() - n_before;
   }
 
   const CircuitView& circuit_;
