@@ -31,7 +31,7 @@ def random_layers(
 
 
 def random_dag(rng: np.random.Generator, n_inputs: int, n_gates: int, n_outputs: int) -> Circuit:
-    """Gates that read any wire below them, constants included; outputs anywhere, repeated, in uneven groups."""
+    """Gates that read any wire below them, constants included; outputs anywhere, in uneven groups."""
     own = N_CONSTANTS + n_inputs + np.arange(n_gates)
     n_wires = N_CONSTANTS + n_inputs + n_gates
     cuts = np.sort(rng.integers(0, n_outputs + 1, 2))
@@ -47,8 +47,8 @@ def random_dag(rng: np.random.Generator, n_inputs: int, n_gates: int, n_outputs:
 
 def from_rows(n_inputs: int, rows: Sequence[tuple[int, int, int]], outputs: Sequence[int]) -> Circuit:
     """A circuit from (gate, a, b) rows, its outputs in one group."""
-    gate, a, b = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)) if rows else ([], [], [])
-    return Circuit(n_inputs, gate, a, b, _integers(outputs), [0, len(outputs)])
+    gate, a, b = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    return Circuit(n_inputs, gate, a, b, outputs, [0, len(outputs)])
 
 
 def adder(n_bits: int) -> Circuit:
@@ -93,20 +93,17 @@ def circuits() -> dict[str, Circuit]:
     }
     for gate, name in enumerate(NAMES):
         corpus[f"gate {name}"] = from_rows(2, [(gate, 2, 3)], [4])
-    shapes = [(1, [1]), (2, [3]), (4, [8]), (3, [7, 1]), (16, [33, 65, 10]), (784, [100]), (20, [64] * 5), (9, [300, 2, 60])]
+    shapes = [(1, [1]), (2, [3]), (4, [8]), (3, [7, 1]), (16, [33, 65, 10]), (784, [100]), (20, [64] * 5)]
     for seed, (n_inputs, widths) in enumerate(shapes):
         rng = np.random.default_rng(seed)
         shape = "x".join(map(str, [n_inputs, *widths]))
         corpus[f"layers {shape}"] = random_layers(rng, n_inputs, widths, 1)
         corpus[f"trained layers {shape}"] = random_layers(rng, n_inputs, widths, 1, gates=TRAINED_GATES)
     corpus["ten groups"] = random_layers(np.random.default_rng(10), 40, [80, 80, 70], 10)
-    for seed, shape in enumerate([(0, 9, 4), (1, 1, 1), (3, 10, 5), (6, 100, 20), (12, 1000, 64), (70, 130, 65)]):
+    dags = [(0, 9, 4), (1, 1, 1), (3, 10, 5), (6, 100, 20), (12, 1000, 64), (70, 130, 65)]
+    for seed, shape in enumerate(dags):
         corpus[f"DAG {shape}"] = random_dag(np.random.default_rng(seed), *shape)
     return corpus
-
-
-def _integers(values: Sequence[int]) -> NDArray[np.int64]:
-    return np.array(values, dtype=np.int64)
 
 
 def random_rows(rng: np.random.Generator, n_rows: int, n_inputs: int) -> NDArray[np.bool_]:

@@ -1,9 +1,26 @@
 """Learn logic circuits from data and run them at nanoseconds a sample.
 
-    raw rows -> bits -> Circuit -> optimize -> Engine
+    layers of gates -> Circuit -> optimize -> Engine -> counts, classes, bits
+                          |                               (save and load: .gw files)
 """
 
 from gatewise.circuit import Circuit
+from gatewise.io import FileError, load, save
+from gatewise.passes import Report, optimize, optimize_with_report
+from gatewise.run.bits import PackedRows, Planes
 from gatewise.run.engine import Engine
+from gatewise.seeded import SeededCircuit
 
-__all__ = ["Circuit", "Engine"]
+__all__ = [
+    "Circuit",
+    "Engine",
+    "FileError",
+    "PackedRows",
+    "Planes",
+    "Report",
+    "SeededCircuit",
+    "load",
+    "optimize",
+    "optimize_with_report",
+    "save",
+]

@@ -138,7 +138,7 @@ class Circuit:
         ptr = self.group_ptr
         if len(ptr) < 1 or ptr[0] != 0 or ptr[-1] != self.n_outputs or np.any(np.diff(ptr) < 0):
             raise ValueError(
-                f"group_ptr must rise from 0 to the number of outputs {self.n_outputs}, got {ptr.tolist()[:20]}"
+                f"group_ptr must rise from 0 to the number of outputs {self.n_outputs}, got {ptr[:20].tolist()}"
             )
 
     def to_text(self) -> str:

@@ -36,13 +36,16 @@ gw::CircuitView view(uint32_t n_inputs, Array<uint8_t> gate, Array<int32_t> a, A
 auto simplify(uint32_t n_inputs, Array<uint8_t> gate, Array<int32_t> a, Array<int32_t> b,
               Array<int32_t> outputs, Array<int32_t> group_ptr) {
   const gw::CircuitView circuit = view(n_inputs, gate, a, b, outputs, group_ptr);
-  gw::CircuitArrays result;
+  gw::Simplified result;
   {
     nb::gil_scoped_release unlocked;
     result = gw::simplify(circuit);
   }
-  return nb::make_tuple(to_numpy(std::move(result.gate)), to_numpy(std::move(result.a)),
-                        to_numpy(std::move(result.b)), to_numpy(std::move(result.outputs)));
+  auto& [arrays, removed] = result;
+  return nb::make_tuple(to_numpy(std::move(arrays.gate)), to_numpy(std::move(arrays.a)), to_numpy(std::move(arrays.b)),
+                        to_numpy(std::move(arrays.outputs)),
+                        nb::make_tuple(removed.constant, removed.pass_through, removed.shared, removed.rewritten,
+                                       removed.dead));
 }
 
 using ByteRows = nb::ndarray<const uint8_t, nb::ndim<2>, nb::device::cpu>;
@@ -130,5 +133,6 @@ NB_MODULE(_native, m) {
       .def("classify", &classify)
       .def("outputs", &outputs)
       .def_prop_ro("words", &gw::Engine::words)
-      .def_prop_ro("n_slots", [](const gw::Engine& engine) { return engine.program().n_slots; });
+      .def_prop_ro("n_slots", [](const gw::Engine& engine) { return engine.program().n_slots; })
+      .def_prop_ro("n_levels", [](const gw::Engine& engine) { return engine.program().n_levels; });
 }

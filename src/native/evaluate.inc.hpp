@@ -122,13 +122,13 @@ void evaluate(const ProgramView& program, uint64_t* slots, uint64_t* planes) {
       GATEWISE_GATES(7)
       GATEWISE_GATES(8)
       GATEWISE_GATES(9)
+      GATEWISE_GATES(12)
       GATEWISE_GATES(13)
       GATEWISE_GATES(14)
       GATEWISE_PAIRS(1)
       GATEWISE_PAIRS(4)
       GATEWISE_PAIRS(6)
       GATEWISE_PAIRS(7)
-      case 12: run.template gates<12>(step); break;
       case kCount: run.template count<0>(step); break;
     }
   }

@@ -132,7 +132,7 @@ int main(int argc, char** argv) {
   size_t n_checks = 0;
   for (uint32_t i = 0; i < n_cases; ++i) {
     const Case c(in);
-    const gw::CircuitArrays small = gw::simplify(c.view());
+    const gw::CircuitArrays small = gw::simplify(c.view()).circuit;
     gw::CircuitView optimized = c.view();
     optimized.n_gates = static_cast<uint32_t>(small.gate.size());
     optimized.gate = small.gate.data();

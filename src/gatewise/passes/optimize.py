@@ -1,0 +1,92 @@
+"""Shrink a circuit: fold constants, copies and inverters, share equal gates, rewrite small windows, sweep.
+
+In: any circuit. Out: an equivalent one, never larger, whose outputs keep their order and groups.
+Invariant: another native round does not improve the result, so optimizing it again changes nothing.
+"""
+
+from dataclasses import dataclass
+
+from gatewise import _native
+from gatewise.circuit import Circuit
+
+N_CAUSES = 5
+
+
+@dataclass(frozen=True)
+class Report:
+    """How many gates `optimize_with_report` removed, by cause; the causes sum to before minus after.
+
+    Attributes
+    ----------
+    gates_before, gates_after : int
+    constant : int
+        Gates that are always false or always true.
+    pass_through : int
+        Copies and inverters of another wire; an inverter that an output needs stays.
+    shared : int
+        Gates that compute what another gate computes.
+    rewritten : int
+        Gates saved by a cheaper form of a few neighboring gates.
+    dead : int
+        Gates that no output depends on.
+    """
+
+    gates_before: int
+    gates_after: int
+    constant: int = 0
+    pass_through: int = 0
+    shared: int = 0
+    rewritten: int = 0
+    dead: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.gates_before} -> {self.gates_after} gates: "
+            f"{self.constant} constant, {self.pass_through} pass-through, {self.shared} shared, "
+            f"{self.rewritten} rewritten, {self.dead} dead"
+        )
+
+
+def optimize(circuit: Circuit) -> Circuit:
+    """The smallest equivalent circuit that local rules reach.
+
+    Examples
+    --------
+    >>> nand_of_inverted = Circuit(2, gate=[12, 14], a=[2, 4], b=[2, 3], outputs=[5], group_ptr=[0, 1])
+    >>> print(optimize(nand_of_inverted).to_text())
+    circuit 2 inputs, 1 gates, 1 outputs, 1 groups
+    w4 = A_OR_NOT_B w2 w3
+    group 0: w4
+    <BLANKLINE>
+    """
+    return optimize_with_report(circuit)[0]
+
+
+def optimize_with_report(circuit: Circuit) -> tuple[Circuit, Report]:
+    """`optimize`, and what it removed.
+
+    Examples
+    --------
+    >>> nand_of_inverted = Circuit(2, gate=[12, 14], a=[2, 4], b=[2, 3], outputs=[5], group_ptr=[0, 1])
+    >>> print(optimize_with_report(nand_of_inverted)[1])
+    2 -> 1 gates: 0 constant, 1 pass-through, 0 shared, 0 rewritten, 0 dead
+    """
+    best, removed = circuit, [0] * N_CAUSES
+    while True:
+        simpler, removed_now = _simplify(best)
+        if _rank(simpler) >= _rank(best):
+            return best, Report(circuit.n_gates, best.n_gates, *removed)
+        best, removed = simpler, [total + n for total, n in zip(removed, removed_now, strict=True)]
+
+
+def _rank(circuit: Circuit) -> tuple[int, bytes, bytes, bytes, bytes]:
+    """Orders circuits by size and then in some fixed way: rounds that must go down cannot go on forever."""
+    arrays = (circuit.a, circuit.b, circuit.gate, circuit.outputs)
+    return circuit.n_gates, *(array.tobytes() for array in arrays)  # type: ignore[return-value]
+
+
+def _simplify(circuit: Circuit) -> tuple[Circuit, tuple[int, ...]]:
+    gate, a, b, outputs, removed = _native.simplify(
+        circuit.n_inputs, circuit.gate, circuit.a, circuit.b, circuit.outputs, circuit.group_ptr
+    )
+    return Circuit(circuit.n_inputs, gate, a, b, outputs, circuit.group_ptr), removed
