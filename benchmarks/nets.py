@@ -1,7 +1,7 @@
 """The circuits and rows that the benchmarks run: layer arrays from a size, a kind and a seed.
 
-In: a `Size` and "random" or "biased". Out: a `Net`, which saves to and loads from .npz. Numpy only, because the
-peers' runners import this file in environments of their own.
+In: a `Size` and "random" or "biased". Out: a `Net`, which saves to and loads from .npz. Numpy only, because
+the peers' runners import this file in environments of their own.
 """
 
 import hashlib
@@ -45,7 +45,7 @@ SIZES = {
 
 @dataclass(frozen=True, eq=False)
 class Net:
-    """Straight layers of gates: three int arrays of shape (n_layers, width), wires counted in the layer before."""
+    """Straight layers of gates as arrays of shape (n_layers, width); operands index the layer before."""
 
     n_inputs: int
     n_groups: int

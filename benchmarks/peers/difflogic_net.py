@@ -1,7 +1,7 @@
 """Runner of difflogic's compiled net: 64-bit words, gcc, the optimization level of the job.
 
-Timed are its documented call on a bool array, its C function below that call (which spares two copies of the rows),
-and its bare kernel on words that are packed already, without packing and counting.
+Timed are its documented call on a bool array, its C function below that call (which spares a copy of the
+rows), and its bare kernel on words that are packed already, without packing and counting.
 """
 
 import ctypes
@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from nets import Net
-from peers.job import Job, pack_words
 from timing import time_call
+
+from peers.job import Job, pack_words
 
 sys.modules["difflogic_cuda"] = types.ModuleType("difflogic_cuda")  # imported at once, used on GPUs only
 

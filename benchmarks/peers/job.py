@@ -1,7 +1,7 @@
 """What every peer's runner is given and gives back: paths in, one JSON line out. Needs numpy only.
 
-A runner builds the peer's own model of the net, compiles it with the peer's own compiler call, and times it. The
-compiled library and its preparation times stay in the cache, because compiling takes minutes.
+A runner builds the peer's own model of the net, compiles it with the peer's own compiler call, and times it.
+The compiled library and its preparation times stay in the cache, because compiling takes minutes.
 """
 
 import argparse
@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-
 from nets import Net
+from numpy.typing import NDArray
 
 Prepare = Callable[[Net, int, Path], dict[str, Any]]
 
@@ -44,7 +43,7 @@ class Job:
         return cls(Net.load(args.net), args.opt_level, args.cache, args.rows, args.counts, args.loop)
 
     def library(self, peer: str, prepare: Prepare) -> tuple[Path, dict[str, Any]]:
-        """The compiled library and what was noted when it was made; calls `prepare` when the cache has none."""
+        """The compiled library and what was noted when it was made; calls `prepare` if the cache has none."""
         path = self.cache / f"{peer}-{self.net.key}-O{self.opt_level}.so"
         notes = path.with_suffix(".json")
         if not notes.exists():

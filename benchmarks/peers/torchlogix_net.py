@@ -1,8 +1,8 @@
 """Runner of torchlogix's compiled circuit: simplified, 64-bit packing, the optimization level of the job.
 
-Only its circuit module is loaded (it needs Python 3.12), from the format that its own `to_dict` writes; this path
-uses torch for nothing but an import, which empty modules satisfy. Timed are its C functions below its documented
-call: from bools to counts, and from packed words to counts.
+Only its circuit module is loaded (it needs Python 3.12) and given what its own `to_dict` writes. This
+path uses torch for nothing but an import, which empty modules satisfy. Timed are its C functions below its
+documented call: from bools to counts, and from packed words to counts.
 """
 
 import ctypes
@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from nets import Net
-from peers.job import Job, pack_words
 from timing import time_call
+
+from peers.job import Job, pack_words
 
 WORD_BITS = 64
 
@@ -40,7 +40,7 @@ def load_circuit_module() -> types.ModuleType:
 
 
 def describe(net: Net, gate_table: dict[int, tuple[Any, bool, bool]]) -> dict[str, Any]:
-    """The net in the peer's file format; `gate_table` is the peer's own: id to (operation, uses a, uses b)."""
+    """The net in the peer's file format; `gate_table` is the peer's: id to (operation, uses a, uses b)."""
     gates: list[dict[str, Any]] = []
     first, width = 0, net.n_inputs
     for layer in net.layers():
