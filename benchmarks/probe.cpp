@@ -35,9 +35,9 @@ double best_ns(Body body) {
 // A dependent addition takes one cycle on every processor this runs on.
 double cycles_per_ns() {
     constexpr std::size_t n_adds = 8'000'000;
-    std::uint64_t sum = 0, step = 1;
-    asm volatile("" : "+r"(step));
-    const double ns = best_ns([&] {
+    const double ns = best_ns([] {
+        std::uint64_t sum = 0, step = 1;
+        asm volatile("" : "+r"(step));
         for (std::size_t i = 0; i < n_adds; i += kUnroll)
 #pragma GCC unroll 8
             for (int k = 0; k < kUnroll; ++k) {
@@ -67,9 +67,9 @@ double loads_per_ns(std::size_t n_bytes) {
 template <typename Vector>
 double operations_per_ns() {
     constexpr std::size_t n_rounds = 4'000'000;
-    Vector v0{}, v1{}, v2{}, v3{}, v4{}, v5{}, v6{}, v7{}, mask{1};
-    asm volatile("" : "+" VECTOR_REGISTER(mask));
-    const double ns = best_ns([&] {
+    const double ns = best_ns([] {
+        Vector v0{}, v1{}, v2{}, v3{}, v4{}, v5{}, v6{}, v7{}, mask{1};
+        asm volatile("" : "+" VECTOR_REGISTER(mask));
         for (std::size_t i = 0; i < n_rounds; ++i) {
             v0 ^= mask, v1 ^= mask, v2 ^= mask, v3 ^= mask;
             v4 ^= mask, v5 ^= mask, v6 ^= mask, v7 ^= mask;
