@@ -14,7 +14,7 @@ import numpy as np
 from gatewise.run.bits import PackedRows
 from nets import Net
 from numpy.typing import NDArray
-from timing import time_call
+from timing import measure
 
 from gatewise import Circuit, Engine, optimize
 
@@ -40,14 +40,11 @@ def prepare(net: Net, n_threads: int) -> tuple[Engine, dict[str, Any]]:
     }
 
 
-def measure(engine: Engine, rows: NDArray[np.bool_]) -> dict[str, float]:
+def run(engine: Engine, rows: NDArray[np.bool_]) -> dict[str, float]:
     """Nanoseconds a row to counts, from bools and from packed rows."""
     packed = PackedRows(np.packbits(rows, axis=1), rows.shape[1])
-    seconds = {
-        "library": time_call(lambda: engine.counts(rows)),
-        "packed": time_call(lambda: engine.counts(packed)),
-    }
-    return {f"{name}_ns": 1e9 * value / len(rows) for name, value in seconds.items()}
+    calls = {"library": lambda: engine.counts(rows), "packed": lambda: engine.counts(packed)}
+    return measure(calls, len(rows))
 
 
 def main() -> None:
@@ -61,7 +58,7 @@ def main() -> None:
     engine, result = prepare(Net.load(args.net), args.threads)
     rows = np.load(args.rows)
     np.save(args.counts, engine.counts(rows))
-    print(json.dumps(result | measure(engine, rows)))
+    print(json.dumps(result | run(engine, rows)))
 
 
 if __name__ == "__main__":

@@ -6,8 +6,9 @@ from targets import Verdict
 
 Result = dict[str, Any]
 
-COLUMNS = "{:<24}{:<24}{:>11}{:>12}{:>11}{:>11}{:>12}{:>8}"
-TITLES = ("net", "contender", "prepare s", "bools ns", "packed ns", "kernel ns", "gates/cycle", "limit")
+DISTURBED_BELOW = 0.97  # share of the processor that a single thread got
+COLUMNS = "{:<24}{:<24}{:>11}{:>12}{:>11}{:>11}{:>12}{:>8}  {}"
+TITLES = ("net", "contender", "prepare s", "bools ns", "packed ns", "kernel ns", "gates/cycle", "limit", "")
 
 
 def header(limits: dict[str, float]) -> str:
@@ -62,4 +63,5 @@ def _contender_line(result: Result, name: str, entry: Result, limits: dict[str, 
         f"{entry['kernel_ns']:.1f}" if "kernel_ns" in entry else "-",
         f"{result['n_gates'] / cycles:.1f}",
         f"{share:.0%}" if share is not None else "-",
-    )
+        "disturbed" if entry["cpu_share"] < DISTURBED_BELOW else "",
+    ).rstrip()

@@ -7,14 +7,15 @@ rows), and its bare kernel on words that are packed already, without packing and
 import ctypes
 import json
 import sys
-import time
 import types
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from nets import Net
-from timing import time_call
+from numpy.typing import NDArray
+from timing import cpu_seconds, measure
 
 from peers.job import Job, pack_words
 
@@ -40,15 +41,15 @@ def build_model(net: Net) -> torch.nn.Sequential:
 
 
 def prepare(net: Net, opt_level: int, path: Path) -> dict[str, Any]:
-    """Compile by the peer's own call; the time runs from the finished model to the loaded library."""
+    """Compile by the peer's own call; the time, from finished model to loaded library, is processor time."""
     model = build_model(net)
-    start = time.perf_counter()
+    start = cpu_seconds()
     compiled = CompiledLogicNet(model, num_bits=WORD_BITS, cpu_compiler="gcc")
     compiled.compile(opt_level=opt_level, save_lib_path=str(path))
-    return {"preparation_s": time.perf_counter() - start}
+    return {"preparation_s": cpu_seconds() - start}
 
 
-def measure(job: Job, path: Path) -> dict[str, float]:
+def run(job: Job, path: Path) -> dict[str, float]:
     """Nanoseconds a row, three ways; writes the counts for the caller to compare."""
     rows = job.rows()
     n_rows, n_words = len(rows), len(rows) // WORD_BITS
@@ -56,22 +57,25 @@ def measure(job: Job, path: Path) -> dict[str, float]:
     np.save(job.counts_path, compiled(rows).numpy())
     out = np.zeros(n_rows * job.net.n_groups, np.int32)
     flat = rows.reshape(-1)
-    seconds = {
-        "call": time_call(lambda: compiled(rows)),
-        "library": time_call(lambda: compiled.lib_fn(flat, out, n_words)),
-        "kernel": time_kernel(job, path, pack_words(rows)),
+    calls = {
+        "call": lambda: compiled(rows),
+        "library": lambda: compiled.lib_fn(flat, out, n_words),
+        "kernel": bare_kernel(job, path, pack_words(rows)),
     }
-    return {f"{name}_ns": 1e9 * value / n_rows for name, value in seconds.items()}
+    return measure(calls, n_rows)
 
 
-def time_kernel(job: Job, path: Path, words: np.ndarray) -> float:
-    """Seconds of the bare kernel over all words, one output buffer reused as in the peer's own loop."""
+def bare_kernel(job: Job, path: Path, words: NDArray[np.uint64]) -> Callable[[], None]:
+    """A call of the bare kernel over all words, one output buffer reused as in the peer's own loop."""
     kernel = ctypes.CDLL(str(path)).logic_gate_net
-    run = ctypes.CDLL(str(job.loop_path)).run_kernel
+    run_kernel = ctypes.CDLL(str(job.loop_path)).run_kernel
     out = np.zeros(job.net.gate.shape[1], np.int64)
     n_words, n_inputs = (ctypes.c_size_t(n) for n in words.shape)
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (words, out)]
-    return time_call(lambda: run(kernel, *pointers, n_words, n_inputs))
+
+    def call() -> None:
+        run_kernel(kernel, *(ctypes.c_void_p(array.ctypes.data) for array in (words, out)), n_words, n_inputs)
+
+    return call
 
 
 def main() -> None:
@@ -79,7 +83,7 @@ def main() -> None:
     job = Job.from_command_line()
     path, result = job.library("difflogic", prepare)
     if job.rows_path is not None:
-        result |= measure(job, path)
+        result |= run(job, path)
     print(json.dumps(result))
 
 

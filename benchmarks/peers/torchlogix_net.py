@@ -10,14 +10,13 @@ import importlib.util
 import json
 import shutil
 import sys
-import time
 import types
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from nets import Net
-from timing import time_call
+from timing import cpu_seconds, measure
 
 from peers.job import Job, pack_words
 
@@ -64,14 +63,14 @@ def describe(net: Net, gate_table: dict[int, tuple[Any, bool, bool]]) -> dict[st
 
 
 def prepare(net: Net, opt_level: int, path: Path) -> dict[str, Any]:
-    """Simplify and compile by the peer's own calls; the time runs from its circuit to the loaded library."""
+    """Simplify and compile by the peer's own calls; the times, up to the loaded library, are processor time."""
     module = load_circuit_module()
     circuit = module.Circuit.from_dict(describe(net, module.LUT_ID_TO_GATE))
-    start = time.perf_counter()
+    start = cpu_seconds()
     circuit.simplify()
-    simplified = time.perf_counter()
+    simplified = cpu_seconds()
     circuit.compile(opt_level=opt_level, pack_bits=WORD_BITS)
-    end = time.perf_counter()
+    end = cpu_seconds()
     library = Path(circuit._lib._name)
     shutil.copy(library, path)
     library.unlink()
@@ -85,7 +84,7 @@ def prepare(net: Net, opt_level: int, path: Path) -> dict[str, Any]:
     }
 
 
-def measure(job: Job, path: Path, counts_dtype: str) -> dict[str, float]:
+def run(job: Job, path: Path, counts_dtype: str) -> dict[str, float]:
     """Nanoseconds a row from bools and from packed words; writes the counts for the caller to compare."""
     rows = job.rows()
     words = pack_words(rows)
@@ -93,12 +92,13 @@ def measure(job: Job, path: Path, counts_dtype: str) -> dict[str, float]:
     library = ctypes.CDLL(str(path))
     bools_in, words_in, out = (ctypes.c_void_p(array.ctypes.data) for array in (rows, words, counts))
     n_rows, n_words = ctypes.c_int(len(rows)), ctypes.c_int(len(words))
-    seconds = {
-        "packed": time_call(lambda: library.circuit_bench(words_in, out, n_words)),
-        "library": time_call(lambda: library.circuit_bench_bool(bools_in, out, n_rows)),
+    calls = {
+        "packed": lambda: library.circuit_bench(words_in, out, n_words),
+        "library": lambda: library.circuit_bench_bool(bools_in, out, n_rows),
     }
+    result = measure(calls, len(rows))
     np.save(job.counts_path, counts)
-    return {f"{name}_ns": 1e9 * value / len(rows) for name, value in seconds.items()}
+    return result
 
 
 def main() -> None:
@@ -106,7 +106,7 @@ def main() -> None:
     job = Job.from_command_line()
     path, result = job.library("torchlogix", prepare)
     if job.rows_path is not None:
-        result |= measure(job, path, result["counts_dtype"])
+        result |= run(job, path, result["counts_dtype"])
     print(json.dumps(result))
 
 
