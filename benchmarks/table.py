@@ -25,7 +25,7 @@ def header(limits: dict[str, float]) -> str:
     ]
     clock = f"at {limits['cycles_per_ns']:.2f} GHz"
     limit = f"limit: {limits['gates_per_cycle']:.0f} gate evaluations per cycle {clock}"
-    return "\n".join([*widths, limit, "", COLUMNS.format(*TITLES)])
+    return "\n".join([*widths, limit, "", COLUMNS.format(*TITLES).rstrip()])
 
 
 def net_lines(result: Result, limits: dict[str, float]) -> str:

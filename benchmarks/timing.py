@@ -12,7 +12,7 @@ MIN_RUNS = 5
 def measure(calls: dict[str, Callable[[], object]], n_rows: int) -> dict[str, float]:
     """Median nanoseconds a row of every call, as "<name>_ns".
 
-    "cpu_share" is the least share of the time in which this process ran: if it is below 1 with one thread, others
+    "cpu_share" is the least share of the time in which this process ran: below 1 with one thread, others have
     disturbed it and the times are too long.
     """
     result = {"cpu_share": 1.0}

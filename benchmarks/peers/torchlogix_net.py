@@ -63,7 +63,7 @@ def describe(net: Net, gate_table: dict[int, tuple[Any, bool, bool]]) -> dict[st
 
 
 def prepare(net: Net, opt_level: int, path: Path) -> dict[str, Any]:
-    """Simplify and compile by the peer's own calls; the times, up to the loaded library, are processor time."""
+    """Simplify and compile by the peer's own calls; times, up to the loaded library, are processor time."""
     module = load_circuit_module()
     circuit = module.Circuit.from_dict(describe(net, module.LUT_ID_TO_GATE))
     start = cpu_seconds()
