@@ -129,7 +129,8 @@ def main() -> None:
     """Run, print the table and the verdicts, write the JSON."""
     args = parse_arguments()
     peers_folder = Path(os.environ.get("GATEWISE_PEERS", REPOSITORY / "build" / "peers")).absolute()
-    peers = install_peers(args.peers, peers_folder, args.peer_python)
+    wanted = args.peers if set(args.sizes) & set(SIZES_OF_PEERS) else []
+    peers = install_peers(wanted, peers_folder, args.peer_python)
     n_rows = -(-args.rows // WORD_BITS) * WORD_BITS
     with tempfile.TemporaryDirectory() as temporary:
         bench = Bench(Path(temporary), peers_folder, peers, args.levels)
