@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from targets import Verdict
+from targets import Verdict, is_disturbed
 
 Result = dict[str, Any]
 
-DISTURBED_BELOW = 0.97  # share of the processor that a single thread got
 COLUMNS = "{:<24}{:<24}{:>11}{:>12}{:>11}{:>11}{:>12}{:>8}  {}"
 TITLES = ("net", "contender", "prepare s", "bools ns", "packed ns", "kernel ns", "gates/cycle", "limit", "")
 
@@ -44,7 +43,7 @@ def verdict_lines(verdicts: list[Verdict]) -> str:
         relation = "<=" if verdict.at_most else ">="
         lines.append(
             f"{verdict.name:<68}{verdict.value:>9.3g}{relation:>4}{verdict.target:>5g}"
-            f"{verdict.stretch:>9g}  {verdict.outcome}"
+            f"{verdict.stretch:>9g}  {verdict.outcome}{', disturbed' if verdict.disturbed else ''}"
         )
     return "\n".join(lines)
 
@@ -63,5 +62,5 @@ def _contender_line(result: Result, name: str, entry: Result, limits: dict[str, 
         f"{entry['kernel_ns']:.1f}" if "kernel_ns" in entry else "-",
         f"{result['n_gates'] / cycles:.1f}",
         f"{share:.0%}" if share is not None else "-",
-        "disturbed" if entry["cpu_share"] < DISTURBED_BELOW else "",
+        "disturbed" if is_disturbed(entry) else "",
     ).rstrip()

@@ -4,10 +4,12 @@ In: one result per net, as written to JSON. Out: one `Verdict` per target and ki
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 Result = dict[str, Any]
+
+UNDISTURBED_SHARE = 0.97  # of the processor, that a single thread must have got
 
 END_TO_END = {"adult": (6, 10), "mnist-small": (8, 12), "cifar-small": (8, 12)}  # size: (target, stretch)
 PACKED_OVER_KERNEL = {"mnist-small": (3, 6)}
@@ -19,13 +21,17 @@ TWO_THREADS = {"mnist-small": (1.8, 1.95)}
 
 @dataclass(frozen=True)
 class Verdict:
-    """A measured value beside its target and stretch; higher is better unless `at_most`."""
+    """A measured value beside its target and stretch; higher is better unless `at_most`.
+
+    A verdict on times that other processes disturbed proves nothing: measure again on an idle machine.
+    """
 
     name: str
     value: float
     target: float
     stretch: float
     at_most: bool = False
+    disturbed: bool = False
 
     @property
     def outcome(self) -> str:
@@ -38,7 +44,16 @@ class Verdict:
 
 def judge(results: list[Result]) -> list[Verdict]:
     """Every target that the results can answer."""
-    return [verdict for result in results for verdict in _judge_net(result)]
+    verdicts = []
+    for result in results:
+        disturbed = any(is_disturbed(entry) for entry in [result["ours"], *result["peers"]])
+        verdicts += [replace(verdict, disturbed=disturbed) for verdict in _judge_net(result)]
+    return verdicts
+
+
+def is_disturbed(entry: Result) -> bool:
+    """Whether other processes kept a contender from its core while it was timed."""
+    return entry["cpu_share"] < UNDISTURBED_SHARE
 
 
 def fastest_from_bools(peers: list[Result]) -> float:
