@@ -1,0 +1,67 @@
+"""What every peer's runner is given and gives back: paths in, one JSON line out. Needs numpy only.
+
+A runner builds the peer's own model of the net, compiles it with the peer's own compiler call, and times it.
+The compiled library and its preparation times stay in the cache, because compiling takes minutes.
+"""
+
+import argparse
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from nets import Net
+from numpy.typing import NDArray
+
+Prepare = Callable[[Net, int, Path], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A net to compile at one optimization level and, unless `rows_path` is None, to time."""
+
+    net: Net
+    opt_level: int
+    cache: Path
+    rows_path: Path | None
+    counts_path: Path | None
+    loop_path: Path | None
+
+    @classmethod
+    def from_command_line(cls) -> "Job":
+        """Parse the arguments that `infer.py` passes."""
+        parser = argparse.ArgumentParser()
+        parser.add_argument("net", type=Path)
+        parser.add_argument("--opt-level", type=int, required=True)
+        parser.add_argument("--cache", type=Path, required=True)
+        parser.add_argument("--rows", type=Path)
+        parser.add_argument("--counts", type=Path)
+        parser.add_argument("--loop", type=Path)
+        args = parser.parse_args()
+        return cls(Net.load(args.net), args.opt_level, args.cache, args.rows, args.counts, args.loop)
+
+    def library(self, peer: str, prepare: Prepare) -> tuple[Path, dict[str, Any]]:
+        """The compiled library and what was noted when it was made; calls `prepare` if the cache has none."""
+        path = self.cache / f"{peer}-{self.net.key}-O{self.opt_level}.so"
+        notes = path.with_suffix(".json")
+        if not notes.exists():
+            self.cache.mkdir(parents=True, exist_ok=True)
+            made = prepare(self.net, self.opt_level, path)
+            notes.write_text(json.dumps(made))
+        return path, json.loads(notes.read_text())
+
+    def rows(self) -> NDArray[np.bool_]:
+        """The input rows, in plain memory."""
+        return np.load(self.rows_path)
+
+
+def pack_words(rows: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """64 rows to a word, row 0 in the lowest bit: shape (n_rows // 64, n_inputs)."""
+    n_rows, n_inputs = rows.shape
+    by_lane = rows.reshape(n_rows // 64, 64, n_inputs)
+    words = np.zeros((n_rows // 64, n_inputs), np.uint64)
+    for lane in range(64):
+        words |= by_lane[:, lane].astype(np.uint64) << np.uint64(lane)
+    return words
