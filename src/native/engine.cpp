@@ -41,12 +41,21 @@ class Buffer {
   std::align_val_t align_;
 };
 
-// The widest block whose slots stay within the second-level cache; very large circuits want at least a cache line.
-uint32_t choose_width(size_t n_slots) {
-  constexpr size_t cache = size_t{768} << 10;
-  uint32_t width = kNumWidths - 1;
-  while (kWidths[width] > 8 && n_slots * kWidths[width] * 8 > cache) --width;
-  return width;
+// Wide blocks spend less on decoding; but slots and the rows that fill them should share the second-level cache. One
+// cache line a wire is the least that large circuits want.
+uint32_t choose_width(size_t n_slots, size_t n_inputs) {
+  constexpr size_t cache = size_t{512} << 10;
+  const size_t widest = kWidths[kNumWidths - 1];
+  const size_t bytes = widest * (n_slots * sizeof(uint64_t) + kRowsPerWord * n_inputs);
+  return bytes <= cache ? kNumWidths - 1 : kNumWidths - 2;
+}
+
+// The rows this thread will likely pack next, as far as they are one piece of memory and leave room in the cache.
+Upcoming rows_after(const Rows& rows, size_t first, size_t n_lanes) {
+  constexpr size_t most = size_t{512} << 10;
+  if (rows.layout == Layout::kPlanes || rows.row_stride <= 0 || first >= rows.n_rows) return {nullptr, 0};
+  const size_t n_rows = std::min(n_lanes, rows.n_rows - first), stride = static_cast<size_t>(rows.row_stride);
+  return {rows.data + first * stride, std::min(n_rows * stride, most)};
 }
 
 uint32_t width_of(uint32_t words) {
@@ -57,15 +66,14 @@ uint32_t width_of(uint32_t words) {
 
 struct Engine::Scratch {
   Buffer<uint64_t> slots, planes;
-  Buffer<uint8_t> octets;    // see Kernels::pack_bytes
-  Buffer<uint8_t> gathered;  // 64 contiguous rows, for inputs with strided columns
-  Buffer<uint8_t> empty_row;
+  Buffer<uint8_t> octets;         // see Kernels::pack_bytes
+  Buffer<uint8_t> empty_row;      // stands for the rows past the last
+  std::vector<uint8_t> gathered;  // a block of rows, for inputs with strided columns
 
   explicit Scratch(const Engine& engine)
       : slots(size_t{engine.program_.n_slots} * engine.words()),
         planes(size_t{engine.n_groups_} * engine.program_.n_planes * engine.words()),
-        octets(8 * (size_t{engine.n_inputs_} + 64)),
-        gathered(kRowsPerWord * engine.n_inputs_),
+        octets(8 * octet_pitch(engine.n_inputs_) * words_per_pass(engine.n_inputs_)),
         empty_row(engine.n_inputs_) {}
 };
 
@@ -75,7 +83,7 @@ Engine::Engine(const CircuitView& circuit, Outputs mode, unsigned threads, const
       n_outputs_(circuit.n_outputs),
       kernels_(kernels),
       program_(plan(circuit, mode)),
-      max_width_(words == 0 ? choose_width(program_.n_slots) : width_of(words)),
+      max_width_(words == 0 ? choose_width(program_.n_slots, n_inputs_) : width_of(words)),
       threads_(threads),
       pool_(threads) {}
 
@@ -108,13 +116,16 @@ bool Engine::run(const Rows& rows, Finish finish) {
   const size_t n_blocks = (rows.n_rows + lanes - 1) / lanes;
   const ProgramView program = program_.view();
   std::vector<std::unique_ptr<Scratch>> scratch = take_scratch(std::min<size_t>(threads_, n_blocks));
+  if (rows.layout == Layout::kBytes && rows.column_stride != 1)
+    for (std::unique_ptr<Scratch>& each : scratch) each->gathered.resize(std::min(lanes, rows.n_rows) * n_inputs_);
   std::atomic<bool> valid{true};
   pool_.run(n_blocks, [&](size_t thread, size_t index) {
     const Block block = block_at(index * lanes, rows.n_rows);
     Scratch& own = *scratch[thread];
     if (!load(rows, block, own)) valid.store(false, std::memory_order_relaxed);
     clear_planes(block.words(), own);
-    kernels_.evaluate[block.width][program_.is_wide()](program, own.slots.data(), own.planes.data());
+    const Upcoming upcoming = rows_after(rows, block.first + threads_ * lanes, lanes);
+    kernels_.evaluate[block.width][program_.is_wide()](program, upcoming, own.slots.data(), own.planes.data());
     finish(block, own);
   });
   give_scratch(std::move(scratch));
@@ -142,32 +153,25 @@ bool Engine::load(const Rows& rows, const Block& block, Scratch& scratch) const 
                   n_words * sizeof(uint64_t));
     return true;
   }
-  bool valid = true;
-  for (size_t w = 0; w < n_words; ++w) {
-    const size_t first = block.first + w * kRowsPerWord;
-    const size_t n = std::min(kRowsPerWord, block.first + block.n_lanes - first);
-    valid &= pack(rows, first, n, inputs + w, words, scratch);
-  }
-  return valid;
+  return pack(rows, block, n_words, inputs, scratch);
 }
 
-bool Engine::pack(const Rows& rows, size_t first, size_t n, uint64_t* slots, uint32_t words, Scratch& scratch) const {
-  const uint8_t* row[kRowsPerWord];
-  for (size_t r = 0; r < kRowsPerWord; ++r)
-    row[r] = r < n ? rows.data + static_cast<ptrdiff_t>(first + r) * rows.row_stride : scratch.empty_row.data();
+bool Engine::pack(const Rows& rows, const Block& block, size_t n_words, uint64_t* slots, Scratch& scratch) const {
+  const uint8_t* row[kRowsPerWord * kWidths[kNumWidths - 1]];
+  for (size_t r = 0; r < kRowsPerWord * n_words; ++r)
+    row[r] = r < block.n_lanes ? rows.data + static_cast<ptrdiff_t>(block.first + r) * rows.row_stride
+                               : scratch.empty_row.data();
   if (rows.layout != Layout::kBytes) {
     const unsigned reversed = rows.layout == Layout::kBitsHigh ? 7 : 0;
-    kernels_.pack_bits(row, n_inputs_, reversed, scratch.octets.data(), slots, words);
+    kernels_.pack_bits(row, n_words, n_inputs_, reversed, scratch.octets.data(), slots, block.words());
     return true;
   }
-  if (rows.column_stride != 1) {
-    for (size_t r = 0; r < n; ++r) {
-      uint8_t* to = scratch.gathered.data() + r * n_inputs_;
-      for (size_t f = 0; f < n_inputs_; ++f) to[f] = row[r][static_cast<ptrdiff_t>(f) * rows.column_stride];
-      row[r] = to;
-    }
+  for (size_t r = 0; r < block.n_lanes && rows.column_stride != 1; ++r) {
+    uint8_t* to = scratch.gathered.data() + r * n_inputs_;
+    for (size_t f = 0; f < n_inputs_; ++f) to[f] = row[r][static_cast<ptrdiff_t>(f) * rows.column_stride];
+    row[r] = to;
   }
-  return kernels_.pack_bytes(row, n_inputs_, scratch.octets.data(), slots, words) <= 1;
+  return kernels_.pack_bytes(row, n_words, n_inputs_, scratch.octets.data(), slots, block.words()) <= 1;
 }
 
 // Counts start at the number of outputs that are constant true.

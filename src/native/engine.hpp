@@ -60,7 +60,7 @@ class Engine {
   bool run(const Rows& rows, Finish finish);
   Block block_at(size_t first, size_t n_rows) const;
   bool load(const Rows& rows, const Block& block, Scratch& scratch) const;
-  bool pack(const Rows& rows, size_t first, size_t n, uint64_t* slots, uint32_t words, Scratch& scratch) const;
+  bool pack(const Rows& rows, const Block& block, size_t n_words, uint64_t* slots, Scratch& scratch) const;
   void clear_planes(uint32_t words, Scratch& scratch) const;
   std::vector<std::unique_ptr<Scratch>> take_scratch(size_t n);
   void give_scratch(std::vector<std::unique_ptr<Scratch>> scratch);

@@ -4,6 +4,8 @@
 namespace gatewise {
 namespace {
 
+constexpr size_t kLineBytes = 64;
+
 template <unsigned Gate, uint32_t Words, typename Index>
 const Index* run_gates(const Index* code, uint32_t count, uint64_t* slots) {
   using V = Vector<Words>;
@@ -111,10 +113,15 @@ struct Runner {
   GATEWISE_PAIR(INNER, 1) GATEWISE_PAIR(INNER, 2) GATEWISE_PAIR(INNER, 4) GATEWISE_PAIR(INNER, 6) GATEWISE_PAIR(INNER, 7)
 
 template <uint32_t Words, typename Index>
-void evaluate(const ProgramView& program, uint64_t* slots, uint64_t* planes) {
+void evaluate(const ProgramView& program, const Upcoming& upcoming, uint64_t* slots, uint64_t* planes) {
+  const size_t n_lines = upcoming.n_bytes / kLineBytes;
+  const size_t lines_per_step = (n_lines + program.n_steps) / (program.n_steps + 1);
+  size_t line = 0;
   Runner<Words, Index> run{static_cast<const Index*>(program.code), slots, planes, program.n_planes};
   for (size_t i = 0; i < program.n_steps; ++i) {
     const Step& step = program.steps[i];
+    for (const size_t end = line + lines_per_step; line < end && line < n_lines; ++line)
+      __builtin_prefetch(upcoming.data + line * kLineBytes, 0, 2);
     switch (step.kind) {
       GATEWISE_GATES(1)
       GATEWISE_GATES(4)

@@ -33,6 +33,13 @@ struct Step {
 constexpr uint32_t kCount = 16;
 constexpr uint32_t kPair = 256;
 
+// Packing scratch, see pack.inc.hpp: octet rows this many bytes apart, for as many words as stay in cache.
+constexpr size_t octet_pitch(size_t n_features) { return (n_features + 127) / 128 * 128; }
+constexpr size_t words_per_pass(size_t n_features) {
+  const size_t n = (size_t{64} << 10) / (8 * octet_pitch(n_features) + 1);
+  return n > 0 ? n : 1;
+}
+
 // What `evaluate` executes. `code` holds 16- or 32-bit slot numbers.
 struct ProgramView {
   const Step* steps;
@@ -41,19 +48,27 @@ struct ProgramView {
   uint32_t n_planes;  // per group
 };
 
+// Memory that will be read after the program: it is fetched while gates keep the core, not the memory, busy.
+struct Upcoming {
+  const uint8_t* data;
+  size_t n_bytes;
+};
+
 struct Kernels {
   const char* name;
 
   // Run the steps on the slots; `planes` accumulates counts. Indexed by [width][code is 32-bit].
-  void (*evaluate[kNumWidths][2])(const ProgramView&, uint64_t* slots, uint64_t* planes);
+  void (*evaluate[kNumWidths][2])(const ProgramView&, const Upcoming&, uint64_t* slots, uint64_t* planes);
 
-  // 64 rows of 0/1 bytes -> word `0` of each feature's slot, slots being `stride` words apart. `octets` is scratch for
-  // 8 * (n_features + 64) bytes. Returns the OR of all bytes read: more than 1 means that some byte is not 0 or 1.
-  uint8_t (*pack_bytes)(const uint8_t* const* rows, size_t n_features, uint8_t* octets, uint64_t* slots, size_t stride);
+  // 64 * n_words rows of 0/1 bytes -> the first n_words words of each feature's slot, slots being `words` words apart.
+  // `octets` is scratch for 8 * octet_pitch * words_per_pass bytes. Returns the OR of all bytes read: more than 1 means
+  // that some byte is not 0 or 1.
+  uint8_t (*pack_bytes)(const uint8_t* const* rows, size_t n_words, size_t n_features, uint8_t* octets,
+                        uint64_t* slots, size_t words);
 
   // The same from rows packed eight features to a byte; `reversed` is 7 if the first feature is the highest bit.
-  void (*pack_bits)(const uint8_t* const* rows, size_t n_features, unsigned reversed, uint8_t* octets, uint64_t* slots,
-                    size_t stride);
+  void (*pack_bits)(const uint8_t* const* rows, size_t n_words, size_t n_features, unsigned reversed, uint8_t* octets,
+                    uint64_t* slots, size_t words);
 
   // Planes of every group -> counts[lane * n_groups + group] for the first n_lanes lanes.
   void (*write_counts)(const uint64_t* planes, uint32_t n_groups, uint32_t n_planes, uint32_t words, size_t n_lanes,

@@ -14,27 +14,13 @@ struct Signed {
   std::vector<Literal> outputs;
 };
 
-std::vector<bool> mark_live(const CircuitView& circuit) {
-  std::vector<bool> live(circuit.first_gate() + circuit.n_gates);
-  for (uint32_t i = 0; i < circuit.n_outputs; ++i) live[circuit.outputs[i]] = true;
-  for (uint32_t i = circuit.n_gates; i-- > 0;) {
-    if (!live[circuit.first_gate() + i]) continue;
-    const unsigned gate = circuit.gate[i];
-    if ((gate >> 2) != (gate & 3)) live[circuit.a[i]] = true;
-    if ((gate >> 1 & 5) != (gate & 5)) live[circuit.b[i]] = true;
-  }
-  return live;
-}
-
 // Fold constants, pass-throughs and inverters; node n of a literal is the constant, an input, or terms[n - 1 - n_inputs].
 Signed fold(const CircuitView& circuit) {
-  const std::vector<bool> live = mark_live(circuit);
   const uint32_t first = circuit.first_gate();
   Signed folded;
   std::vector<Literal> value(first + circuit.n_gates);
   for (uint32_t wire = 0; wire < first; ++wire) value[wire] = literal_of_wire(wire);
   for (uint32_t i = 0; i < circuit.n_gates; ++i) {
-    if (!live[first + i]) continue;
     const Term term = normalize(circuit.gate[i], value[circuit.a[i]], value[circuit.b[i]]);
     if (term.kind == Kind::kLiteral) {
       value[first + i] = term.a;
@@ -45,6 +31,30 @@ Signed fold(const CircuitView& circuit) {
   }
   for (uint32_t i = 0; i < circuit.n_outputs; ++i) folded.outputs.push_back(value[circuit.outputs[i]]);
   return folded;
+}
+
+// Drop the terms that no output depends on, and renumber the rest.
+void sweep(Signed& folded, uint32_t n_inputs) {
+  const uint32_t first = 1 + n_inputs;
+  std::vector<bool> live(first + folded.terms.size());
+  for (const Literal x : folded.outputs) live[node_of(x)] = true;
+  for (size_t i = folded.terms.size(); i-- > 0;) {
+    if (!live[first + i]) continue;
+    live[node_of(folded.terms[i].a)] = true;
+    live[node_of(folded.terms[i].b)] = true;
+  }
+  std::vector<uint32_t> node(live.size());
+  for (uint32_t n = 0; n < first; ++n) node[n] = n;
+  const auto renumber = [&](Literal x) { return literal(node[node_of(x)], is_inverted(x)); };
+  uint32_t n_kept = 0;
+  for (size_t i = 0; i < folded.terms.size(); ++i) {
+    if (!live[first + i]) continue;
+    const Term& term = folded.terms[i];
+    folded.terms[n_kept] = {term.kind, false, renumber(term.a), renumber(term.b)};
+    node[first + i] = first + n_kept++;
+  }
+  folded.terms.resize(n_kept);
+  for (Literal& x : folded.outputs) x = renumber(x);
 }
 
 // Literals count the constant once, nodes count it twice (false and true).
@@ -63,7 +73,8 @@ Netlist::Gate make_gate(const Term& term) {
 }  // namespace
 
 Netlist lower(const CircuitView& circuit) {
-  const Signed folded = fold(circuit);
+  Signed folded = fold(circuit);
+  sweep(folded, circuit.n_inputs);
   Netlist net{circuit.first_gate(), {}, {}, {}};
   net.gates.reserve(folded.terms.size());
   net.n_reads.assign(net.first_gate + folded.terms.size(), 0);

@@ -1,5 +1,6 @@
-// Rows to bit-planes, 64 rows at a time, in two stages: eight rows become one byte a feature (an *octet* row), then
-// eight octet rows become one 64-bit word a feature.
+// Rows to bit-planes, in two stages: eight rows become one byte a feature (an *octet* row), then eight octet rows become
+// one 64-bit word a feature. As many words go through both stages together as have octets that stay in cache, because
+// words of one slot are best written at once.
 #pragma once
 
 namespace gatewise {
@@ -36,29 +37,28 @@ inline V transpose_bits(V x) {
   return x ^ t ^ (t << 28);
 }
 
-// Octet rows (eight, `pitch` bytes apart, readable to a multiple of 16) -> one word a feature.
-inline void spread_octets(const uint8_t* octets, size_t pitch, size_t n_features, unsigned reversed, uint64_t* slots,
-                          size_t stride) {
-  const uint8_t* rows[8];
-  for (size_t r = 0; r < 8; ++r) rows[r] = octets + r * pitch;
-  Words2 words[8];
-  size_t f = 0;
-  for (; f + 16 <= n_features; f += 16) {
-    transpose_8x16(rows, f, words);
-    uint64_t* to = slots + f * stride;
-#pragma GCC unroll 8
-    for (size_t i = 0; i < 8; ++i) {
-      to[(2 * i ^ reversed) * stride] = words[i][0];
-      to[((2 * i + 1) ^ reversed) * stride] = words[i][1];
+// Octet rows, eight for each of n_words words -> the words of n_features slots.
+inline void spread_octets(const uint8_t* octets, size_t n_words, size_t n_features, unsigned reversed, uint64_t* slots,
+                          size_t words) {
+  const size_t pitch = octet_pitch(n_features);
+  Words2 pairs[8];
+  for (size_t f = 0; f < n_features; f += 16) {
+    const size_t left = n_features - f;
+    for (size_t w = 0; w < n_words; ++w) {
+      const uint8_t* rows[8];
+      for (size_t r = 0; r < 8; ++r) rows[r] = octets + (8 * w + r) * pitch;
+      transpose_8x16(rows, f, pairs);
+      uint64_t* to = slots + f * words + w;
+      if (left >= 16) {
+#pragma GCC unroll 16
+        for (size_t i = 0; i < 16; ++i) to[(i ^ reversed) * words] = pairs[i / 2][i % 2];
+      } else {
+        for (size_t i = 0; i < 16; ++i)
+          if ((i ^ reversed) < left) to[(i ^ reversed) * words] = pairs[i / 2][i % 2];
+      }
     }
   }
-  if (f == n_features) return;
-  transpose_8x16(rows, f, words);
-  for (size_t i = 0; i < 16; ++i)
-    if (f + (i ^ reversed) < n_features) slots[(f + (i ^ reversed)) * stride] = words[i / 2][i % 2];
 }
-
-inline size_t octet_pitch(size_t n_features) { return (n_features + 63) / 64 * 64; }
 
 constexpr size_t kByteLanes = 8 * (kVectorWords < 2 ? 2 : kVectorWords);
 typedef uint8_t ByteVector __attribute__((vector_size(kByteLanes)));
@@ -75,36 +75,39 @@ inline ByteVector merge_rows(const uint8_t* const* rows, size_t at, ByteVector& 
   return sum;
 }
 
-uint8_t pack_bytes(const uint8_t* const* rows, size_t n_features, uint8_t* octets, uint64_t* slots, size_t stride) {
-  const size_t pitch = octet_pitch(n_features);
+// Eight rows of bytes -> one octet row. Returns the OR of all bytes.
+inline uint8_t merge_bytes(const uint8_t* const* rows, size_t n_features, uint8_t* octet) {
   ByteVector seen = {};
   uint8_t seen_tail = 0;
-  for (size_t o = 0; o < 8; ++o) {
-    const uint8_t* const* eight = rows + 8 * o;
-    uint8_t* octet = octets + o * pitch;
-    size_t f = 0;
-    for (; f + kByteLanes <= n_features; f += kByteLanes) {
-      const ByteVector sum = merge_rows(eight, f, seen);
+  size_t f = 0;
+  if (n_features >= kByteLanes)
+    for (; f < n_features; f += kByteLanes) {
+      if (f + kByteLanes > n_features) f = n_features - kByteLanes;  // the last one may overlap what is done
+      const ByteVector sum = merge_rows(rows, f, seen);
       std::memcpy(octet + f, &sum, sizeof sum);
     }
-    if (f < n_features && n_features >= kByteLanes) {  // the rest overlaps what is done
-      f = n_features - kByteLanes;
-      const ByteVector sum = merge_rows(eight, f, seen);
-      std::memcpy(octet + f, &sum, sizeof sum);
-      f = n_features;
+  for (; f < n_features; ++f) {
+    unsigned sum = 0;
+    for (int r = 7; r >= 0; --r) {
+      seen_tail |= rows[r][f];
+      sum = 2 * sum + rows[r][f];
     }
-    for (; f < n_features; ++f) {
-      unsigned sum = 0;
-      for (int r = 7; r >= 0; --r) {
-        seen_tail |= eight[r][f];
-        sum = 2 * sum + eight[r][f];
-      }
-      octet[f] = static_cast<uint8_t>(sum);
-    }
+    octet[f] = static_cast<uint8_t>(sum);
   }
-  spread_octets(octets, pitch, n_features, 0, slots, stride);
   for (size_t i = 0; i < kByteLanes; ++i) seen_tail |= seen[i];
   return seen_tail;
+}
+
+uint8_t pack_bytes(const uint8_t* const* rows, size_t n_words, size_t n_features, uint8_t* octets, uint64_t* slots,
+                   size_t words) {
+  const size_t pitch = octet_pitch(n_features), pass = words_per_pass(n_features);
+  uint8_t seen = 0;
+  for (size_t w = 0; w < n_words; w += pass) {
+    const size_t n = n_words - w < pass ? n_words - w : pass;
+    for (size_t o = 0; o < 8 * n; ++o) seen |= merge_bytes(rows + 64 * w + 8 * o, n_features, octets + o * pitch);
+    spread_octets(octets, n, n_features, 0, slots + w, words);
+  }
+  return seen;
 }
 
 // The first n < 16 bytes at p, zero-padded, without reading past them and without a call.
@@ -131,33 +134,38 @@ inline void transpose_short(const uint8_t* const* rows, size_t n_bytes, Words2* 
   transpose_8x16(short_rows, 0, words);
 }
 
-void pack_bits(const uint8_t* const* rows, size_t n_features, unsigned reversed, uint8_t* octets, uint64_t* slots,
-               size_t stride) {
-  using V = Vector<8>;
-  const size_t pitch = octet_pitch(n_features);
-  const size_t n_bytes = (n_features + 7) / 8;
+// Eight packed rows -> one octet row, but for the transposition of each 8 x 8 square of bits.
+inline void gather_squares(const uint8_t* const* rows, size_t n_bytes, uint8_t* octet) {
   Words2 words[8];
-  for (size_t o = 0; o < 8; ++o) {
-    uint8_t* octet = octets + o * pitch;
-    if (n_bytes < 16) {
-      transpose_short(rows + 8 * o, n_bytes, words);
-      std::memcpy(octet, words, pitch < sizeof words ? pitch : sizeof words);
-      continue;
-    }
-    for (size_t at = 0; at < n_bytes; at += 16) {
-      const size_t from = at + 16 <= n_bytes ? at : n_bytes - 16;  // the last one may overlap what is done
-      transpose_8x16(rows + 8 * o, from, words);
-      std::memcpy(octet + 8 * from, words, sizeof words);
-    }
+  if (n_bytes < 16) {
+    transpose_short(rows, n_bytes, words);
+    std::memcpy(octet, words, sizeof words);
+    return;
   }
-  // A second pass, because reading back as wide vectors what was just stored as narrow ones would stall.
-  for (size_t at = 0; at < 8 * pitch; at += sizeof(V)) {
-    V squares;
-    std::memcpy(&squares, octets + at, sizeof squares);
-    squares = transpose_bits<V>(squares);
-    std::memcpy(octets + at, &squares, sizeof squares);
+  for (size_t i = 0; i < n_bytes; i += 16) {
+    const size_t from = i + 16 <= n_bytes ? i : n_bytes - 16;  // the last one may overlap what is done
+    transpose_8x16(rows, from, words);
+    std::memcpy(octet + 8 * from, words, sizeof words);
   }
-  spread_octets(octets, pitch, n_features, reversed, slots, stride);
+}
+
+void pack_bits(const uint8_t* const* rows, size_t n_words, size_t n_features, unsigned reversed, uint8_t* octets,
+               uint64_t* slots, size_t words) {
+  using V = Vector<8>;
+  const size_t pitch = octet_pitch(n_features), pass = words_per_pass(n_features);
+  for (size_t w = 0; w < n_words; w += pass) {
+    const size_t n = n_words - w < pass ? n_words - w : pass;
+    for (size_t o = 0; o < 8 * n; ++o)
+      gather_squares(rows + 64 * w + 8 * o, (n_features + 7) / 8, octets + o * pitch);
+    // A pass of its own, because reading back as wide vectors what was just stored as narrow ones would stall.
+    for (size_t i = 0; i < 8 * n * pitch; i += sizeof(V)) {
+      V squares;
+      std::memcpy(&squares, octets + i, sizeof squares);
+      squares = transpose_bits<V>(squares);
+      std::memcpy(octets + i, &squares, sizeof squares);
+    }
+    spread_octets(octets, n, n_features, reversed, slots + w, words);
+  }
 }
 
 }  // namespace

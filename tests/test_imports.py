@@ -1,0 +1,55 @@
+"""The rule that imports go one way, and that running a model needs numpy, safetensors and the native module only."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import gatewise
+
+PACKAGE = Path(gatewise.__file__).parent
+
+# What each module or folder of the package may import from the others.
+ALLOWED = {
+    "__init__": {"circuit", "io", "passes", "run", "seeded"},
+    "gates": set(),
+    "circuit": {"gates"},
+    "wiring": {"circuit"},
+    "seeded": {"circuit", "gates", "wiring"},
+    "packing": set(),
+    "container": set(),
+    "io": {"circuit", "container", "gates", "packing", "seeded"},
+    "passes": {"_native", "circuit", "gates"},
+    "run": {"_native", "circuit", "gates"},
+}
+
+
+def imported_parts(path: Path) -> set[str]:
+    """Parts of the package that a file imports, by their first name below gatewise."""
+    parts = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name}:{node.lineno} imports relatively"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        parts |= {name.split(".")[1] for name in names if name.startswith("gatewise.")}
+    return parts
+
+
+def test_imports_go_one_way() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        part = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        assert part in ALLOWED, f"{path.name} is new: say in this test what it may import"
+        assert imported_parts(path) - {part} <= ALLOWED[part], f"{path.name} imports what it must not"
+
+
+def test_running_needs_numpy_and_safetensors_only() -> None:
+    code = (
+        "import sys, gatewise; known = set(sys.stdlib_module_names) | {'gatewise', 'numpy', 'safetensors'};"
+        "loaded = {name.split('.')[0] for name in sys.modules if '.' in name or hasattr(sys.modules[name], '__file__')};"
+        "print([name for name in loaded - known if not name.startswith('_')])"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == "[]"
