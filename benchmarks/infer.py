@@ -35,16 +35,12 @@ SIZES_OF_TWO_THREADS = ("mnist-small",)
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="two small random nets, peers at -O1 only")
     parser.add_argument("--sizes", nargs="+", choices=list(nets.SIZES), default=list(nets.SIZES))
     parser.add_argument("--kinds", nargs="+", choices=nets.KINDS, default=list(nets.KINDS))
     parser.add_argument("--levels", nargs="+", type=int, default=[1, 3], help="the peers' -O levels")
-    parser.add_argument(
-        "--peers", nargs="*", choices=["difflogic", "torchlogix"], default=["difflogic", "torchlogix"]
-    )
+    parser.add_argument("--peers", nargs="*", choices=["difflogic", "torchlogix"], default=["difflogic", "torchlogix"])
     parser.add_argument("--peer-python", help="a Python of at least 3.12, for torchlogix")
     parser.add_argument("--rows", type=int, default=100_000, help="rounded up to whole 64-bit words")
     parser.add_argument("--json", type=Path, help="where to write the results")
@@ -90,9 +86,7 @@ class Bench:
         n_rows = len(rows)
         del rows, circuit
         ours, counts = self._run([sys.executable, "ours.py"], 1)
-        require_equal(
-            counts[:N_REFERENCE_ROWS], expected, f"gatewise and the reference on {size_name} {kind}"
-        )
+        require_equal(counts[:N_REFERENCE_ROWS], expected, f"gatewise and the reference on {size_name} {kind}")
         result = {"size": size_name, "kind": kind, "n_gates": net.n_gates, "n_rows": n_rows, "ours": ours}
         if size_name in SIZES_OF_TWO_THREADS and len(self.cores) > 1:
             result["ours_two_threads"], again = self._run([sys.executable, "ours.py", "--threads", "2"], 2)
@@ -113,9 +107,7 @@ class Bench:
     def _run(self, command: list[str], n_threads: int, **variables: str) -> tuple[dict[str, Any], np.ndarray]:
         counts = self.work / "counts.npy"
         files = ["--rows", str(self.work / "rows.npy"), "--counts", str(counts)]
-        result = run_pinned(
-            [*command, str(self.work / "net.npz"), *files], self.cores[:n_threads], **variables
-        )
+        result = run_pinned([*command, str(self.work / "net.npz"), *files], self.cores[:n_threads], **variables)
         return result, np.load(counts)
 
 

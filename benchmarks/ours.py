@@ -11,12 +11,12 @@ from typing import Any
 
 import machine
 import numpy as np
-from gatewise.run.bits import PackedRows
 from nets import Net
 from numpy.typing import NDArray
 from timing import measure
 
 from gatewise import Circuit, Engine, optimize
+from gatewise.run.bits import PackedRows
 
 
 def prepare(net: Net, n_threads: int) -> tuple[Engine, dict[str, Any]]:

@@ -2,8 +2,8 @@
 
     python examples/demo.py
 
-The network has the size of the paper's small MNIST model: 784 inputs, 6 layers of 8,000 gates, 10 classes. Its gates are
-random, so its classes mean nothing; what it shows is what becomes of a trained network of that size.
+The network has the size of the paper's small MNIST model: 784 inputs, 6 layers of 8,000 gates, 10 classes. Its gates
+are random, so its classes mean nothing; what it shows is what becomes of a trained network of that size.
 """
 
 import tempfile

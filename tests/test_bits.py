@@ -31,7 +31,10 @@ def test_planes_are_what_they_say() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: PackedRows(np.zeros((4, 2), np.uint8), 17), r"shape \(n_rows, 3\) for 17 features, got uint8 of shape"),
+        (
+            lambda: PackedRows(np.zeros((4, 2), np.uint8), 17),
+            r"shape \(n_rows, 3\) for 17 features",
+        ),
         (lambda: PackedRows(np.zeros((4, 2), bool), 16), "got bool of shape"),
         (lambda: PackedRows([[1]], 8), "got list"),  # type: ignore[arg-type]
         (lambda: PackedRows(np.zeros((4, 2), np.uint8), 16, "middle"), "bitorder must be"),  # type: ignore[arg-type]

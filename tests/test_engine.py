@@ -131,7 +131,7 @@ XOR = Circuit(2, gate=[6], a=[2], b=[3], outputs=[4], group_ptr=[0, 1])
     ("rows", "error", "message"),
     [
         (np.zeros((3, 5), bool), ValueError, "rows must have 2 features, as the circuit's inputs, got 5"),
-        (np.zeros(2, bool), ValueError, r"rows must have shape \(n_rows, 2\), got \(2,\)"),
+        (np.zeros(2, bool), ValueError, r"rows must have shape \(n_rows, n_features\), got \(2,\)"),
         (np.array([[0.0, np.nan]]), TypeError, "bool or uint8 array, PackedRows or Planes, got float64 array"),
         (np.zeros((3, 2), np.int64), TypeError, "got int64 array"),
         ([[0, 1]], TypeError, "got list"),

@@ -70,9 +70,7 @@ def change_document(circuit, **change):
     return seal(tensors, json.dumps(json.loads(document) | change))
 
 
-@given(
-    st.integers(0, 2**32), st.integers(0, 50), st.integers(0, 300), st.integers(0, 300), st.integers(0, 20)
-)
+@given(st.integers(0, 2**32), st.integers(0, 50), st.integers(0, 300), st.integers(0, 300), st.integers(0, 20))
 def test_circuits_round_trip(seed, n_inputs, n_gates, n_outputs, n_groups):
     circuit = random_circuit(seed, n_inputs, n_gates, n_outputs, n_groups)
     data = to_bytes(circuit)

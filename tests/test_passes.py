@@ -100,9 +100,7 @@ def copies(n_inputs: int, n_copies: int, rows: list[tuple[NDArray[np.int64], int
             return wire + n_inputs * copy
         return N_CONSTANTS + n_inputs * n_copies + (wire - first) * n_copies + copy
 
-    gate, a, b = (
-        np.concatenate(column) for column in zip(*((g, wires(x), wires(y)) for g, x, y in rows), strict=True)
-    )
+    gate, a, b = (np.concatenate(column) for column in zip(*((g, wires(x), wires(y)) for g, x, y in rows), strict=True))
     return Circuit(n_inputs * n_copies, gate, a, b, wires(first + len(rows) - 1), [0, n_copies])
 
 
@@ -215,9 +213,7 @@ def test_gates_are_ordered_by_level_and_operands() -> None:
 def test_long_chain_folds_without_recursion() -> None:
     assert optimize(parity(200_000)).n_gates == 199_999
     n_gates = 200_000
-    chain = Circuit(
-        1, np.full(n_gates, XOR), np.arange(2, 2 + n_gates), np.full(n_gates, 2), [2 + n_gates], [0, 1]
-    )
+    chain = Circuit(1, np.full(n_gates, XOR), np.arange(2, 2 + n_gates), np.full(n_gates, 2), [2 + n_gates], [0, 1])
     assert optimize(chain).n_gates == 0
 
 

@@ -89,8 +89,7 @@ def _find_python(wanted: str | None) -> str:
         if path and subprocess.run([path, "-c", is_recent], capture_output=True).returncode == 0:
             return path
     raise NotInstallableError(
-        f"torchlogix needs a Python of at least 3.12, looked for {', '.join(candidates)}; "
-        "name one with --peer-python"
+        f"torchlogix needs a Python of at least 3.12, looked for {', '.join(candidates)}; name one with --peer-python"
     )
 
 

@@ -6,6 +6,7 @@ Invariant: a ``Circuit`` that exists is well formed, because the constructor val
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,7 @@ from gatewise.gates import N_GATES, NAMES
 N_CONSTANTS = 2
 MAX_WIRES = 2**31 - 1
 Layer = tuple[ArrayLike, ArrayLike, ArrayLike]
+Scalar = TypeVar("Scalar", np.uint8, np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,28 +79,20 @@ class Circuit:
         """
         n_inputs, n_groups = _as_count("n_inputs", n_inputs), _as_count("n_groups", n_groups)
         first, width = N_CONSTANTS, n_inputs
-        parts: list[tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.int32]]] = []
+        gates, operands_a, operands_b = [np.empty(0, np.uint8)], [np.empty(0, np.int32)], [np.empty(0, np.int32)]
         for layer_idx, (a, b, gate) in enumerate(layers):
-            pins = []
-            for name, pin in (("a", a), ("b", b)):
-                wires = _freeze(f"{name} of layer {layer_idx}", pin, np.int32)
-                if wires.size and not (0 <= wires.min() and wires.max() < width):
-                    at = int(np.flatnonzero((wires < 0) | (wires >= width))[0])
-                    raise ValueError(
-                        f"{name}[{at}] of layer {layer_idx} must be in 0..{width - 1} "
-                        f"(the width of what it reads), got {wires[at]}"
-                    )
-                pins.append(wires + np.int32(first))
-            parts.append((_freeze(f"gate of layer {layer_idx}", gate, np.uint8), pins[0], pins[1]))
-            if not len(parts[-1][0]) == len(pins[0]) == len(pins[1]):
+            gates.append(_freeze(f"gate of layer {layer_idx}", gate, np.uint8))
+            operands_a.append(_read_layer(f"a of layer {layer_idx}", a, width) + np.int32(first))
+            operands_b.append(_read_layer(f"b of layer {layer_idx}", b, width) + np.int32(first))
+            first, width = first + width, len(gates[-1])
+            if not width == len(operands_a[-1]) == len(operands_b[-1]):
                 raise ValueError(f"layer {layer_idx} must have as many gates as operands a and b")
-            first, width = first + width, len(pins[0])
         if n_groups == 0 or width % n_groups:
             raise ValueError(f"n_groups must divide the last layer's {width} gates, got {n_groups}")
-        empty = (np.empty(0, np.uint8), np.empty(0, np.int32), np.empty(0, np.int32))
-        gate, a, b = (np.concatenate(column) for column in zip(empty, *parts, strict=True))
-        outputs = np.arange(first, first + width)
-        return cls(n_inputs, gate, a, b, outputs, np.arange(n_groups + 1) * (width // n_groups))
+        outputs = np.arange(first, first + width, dtype=np.int32)
+        group_ptr = np.arange(n_groups + 1, dtype=np.int32) * np.int32(width // n_groups)
+        gate, a, b = np.concatenate(gates), np.concatenate(operands_a), np.concatenate(operands_b)
+        return cls(n_inputs, gate, a, b, outputs, group_ptr)
 
     @property
     def n_gates(self) -> int:
@@ -124,8 +118,7 @@ class Circuit:
         """Raise ValueError, naming the first offender, unless the circuit is well formed."""
         if not len(self.gate) == len(self.a) == len(self.b):
             raise ValueError(
-                "gate, a and b must have equal lengths, "
-                f"got {len(self.gate)}, {len(self.a)} and {len(self.b)}"
+                f"gate, a and b must have equal lengths, got {len(self.gate)}, {len(self.a)} and {len(self.b)}"
             )
         if self.n_wires > MAX_WIRES:
             raise ValueError(f"wires must number at most {MAX_WIRES}, got {self.n_wires}")
@@ -153,8 +146,7 @@ class Circuit:
         <BLANKLINE>
         """
         lines = [
-            f"circuit {self.n_inputs} inputs, {self.n_gates} gates, "
-            f"{self.n_outputs} outputs, {self.n_groups} groups"
+            f"circuit {self.n_inputs} inputs, {self.n_gates} gates, {self.n_outputs} outputs, {self.n_groups} groups"
         ]
         rows = zip(self.gate.tolist(), self.a.tolist(), self.b.tolist(), strict=True)
         for wire, (gate, a, b) in enumerate(rows, N_CONSTANTS + self.n_inputs):
@@ -187,14 +179,22 @@ def _as_count(name: str, value: int) -> int:
     return count
 
 
-def _freeze(name: str, values: ArrayLike, dtype: type[np.generic]) -> NDArray[np.generic]:
+def _read_layer(name: str, operands: ArrayLike, width: int) -> NDArray[np.int32]:
+    """Operands of one layer, checked against the width of the layer they read."""
+    wires = _freeze(name, operands, np.int32)
+    bad = (wires < 0) | (wires >= width)
+    _reject_first(bad, name, wires, f"in 0..{width - 1} (the width of what it reads)")
+    return wires
+
+
+def _freeze(name: str, values: ArrayLike, dtype: type[Scalar]) -> NDArray[Scalar]:
     """A read-only one-dimensional copy with `dtype`; refuses values that do not survive the conversion."""
     array = np.asarray(values)
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
     if array.size and array.dtype.kind not in "iub":
         raise ValueError(f"{name} must hold integers, got dtype {array.dtype}")
-    frozen = array.astype(dtype)
+    frozen: NDArray[Scalar] = array.astype(dtype)
     if array.dtype != frozen.dtype and not np.array_equal(array, frozen):
         at = int(np.flatnonzero(array != frozen)[0])
         raise ValueError(f"{name}[{at}] must fit {np.dtype(dtype)}, got {array[at]}")
@@ -202,7 +202,8 @@ def _freeze(name: str, values: ArrayLike, dtype: type[np.generic]) -> NDArray[np
     return frozen
 
 
-def _reject_first(bad: NDArray[np.bool_], name: str, values: NDArray[np.generic], rule: str) -> None:
+def _reject_first(bad: NDArray[np.bool_], name: str, values: NDArray[Scalar], rule: str) -> None:
     if bad.any():
         at = int(np.argmax(bad))
-        raise ValueError(f"{name}[{at}] must be {rule}, got {values[at]}")
+        array, *where = name.split(" ", 1)
+        raise ValueError(f"{' '.join([f'{array}[{at}]', *where])} must be {rule}, got {values[at]}")

@@ -70,23 +70,17 @@ def read_container(data: bytes) -> tuple[Tensors, Document]:
     try:
         tensors = read_tensors(data)
     except (SafetensorError, ValueError, KeyError) as error:
-        raise FileError(
-            f"it has no safetensors container ({error!s:.200}); {RECOPY}, or pick another file"
-        ) from error
+        raise FileError(f"it has no safetensors container ({error!s:.200}); {RECOPY}, or pick another file") from error
     header = _parse_json(data[8 : 8 + int.from_bytes(data[:8], "little")].decode())
     metadata = header.get("__metadata__") or {}
     if metadata.get("format") != FORMAT:
         raise FileError("it is a safetensors file of another program; pick a file written by gatewise.save")
     if metadata.get("version") != VERSION:
-        raise FileError(
-            f"version must be {VERSION}, got {metadata.get('version')!r:.60}; upgrade gatewise to load it"
-        )
+        raise FileError(f"version must be {VERSION}, got {metadata.get('version')!r:.60}; upgrade gatewise to load it")
     check_names("metadata", metadata, {"format", "version", "document", "sha256"})
     for name, tensor in sorted(tensors.items()):
         if tensor.dtype != np.uint8 or tensor.ndim != 1:
-            raise ValueError(
-                f"tensor {name!r:.60} must be uint8 of one dimension, got {tensor.dtype} of {tensor.ndim}"
-            )
+            raise ValueError(f"tensor {name!r:.60} must be uint8 of one dimension, got {tensor.dtype} of {tensor.ndim}")
     if metadata["sha256"] != _checksum(tensors, metadata["document"]):
         raise ValueError("sha256 must match the content, got another one")
     return tensors, _parse_json(metadata["document"])

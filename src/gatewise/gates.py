@@ -30,7 +30,8 @@ def evaluate(gate: Bits, a: Bits, b: Bits) -> Bits:
     >>> [evaluate(XOR, a, b) for a in (0, 1) for b in (0, 1)]
     [0, 1, 1, 0]
     """
-    return gate >> (3 - 2 * a - b) & 1
+    value: Bits = gate >> (3 - 2 * a - b) & 1
+    return value
 
 
 def negate(gate: Bits) -> Bits:

@@ -170,9 +170,7 @@ def decode_circuit(tensors: Tensors, document: Document) -> Circuit | SeededCirc
     kinds = {"circuit": _decode_explicit, "seeded": _decode_seeded}
     kind = document.get("kind")
     if not isinstance(kind, str) or kind not in kinds:
-        raise FileError(
-            f"kind must be one of {', '.join(kinds)}, got {kind!r:.60}; upgrade gatewise to load it"
-        )
+        raise FileError(f"kind must be one of {', '.join(kinds)}, got {kind!r:.60}; upgrade gatewise to load it")
     return kinds[kind](tensors, document)
 
 

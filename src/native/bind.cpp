@@ -24,17 +24,19 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
   return {owned->data(), {owned->size()}, owner};
 }
 
-gw::CircuitView view(uint32_t n_inputs, Array<uint8_t> gate, Array<int32_t> a, Array<int32_t> b,
-                     Array<int32_t> outputs, Array<int32_t> group_ptr) {
+gw::CircuitView view(uint32_t n_inputs, Array<uint8_t> gate, Array<int32_t> a, Array<int32_t> b, Array<int32_t> outputs,
+                     Array<int32_t> group_ptr) {
   if (gate.size() != a.size() || gate.size() != b.size() || group_ptr.size() == 0)
     throw nb::value_error("the arrays must come from a valid Circuit");
-  return {n_inputs, static_cast<uint32_t>(gate.size()), gate.data(), a.data(), b.data(),
-          static_cast<uint32_t>(outputs.size()), outputs.data(),
-          static_cast<uint32_t>(group_ptr.size() - 1), group_ptr.data()};
+  return {n_inputs,        static_cast<uint32_t>(gate.size()),
+          gate.data(),     a.data(),
+          b.data(),        static_cast<uint32_t>(outputs.size()),
+          outputs.data(),  static_cast<uint32_t>(group_ptr.size() - 1),
+          group_ptr.data()};
 }
 
-auto simplify(uint32_t n_inputs, Array<uint8_t> gate, Array<int32_t> a, Array<int32_t> b,
-              Array<int32_t> outputs, Array<int32_t> group_ptr) {
+auto simplify(uint32_t n_inputs, Array<uint8_t> gate, Array<int32_t> a, Array<int32_t> b, Array<int32_t> outputs,
+              Array<int32_t> group_ptr) {
   const gw::CircuitView circuit = view(n_inputs, gate, a, b, outputs, group_ptr);
   gw::Simplified result;
   {
@@ -42,10 +44,10 @@ auto simplify(uint32_t n_inputs, Array<uint8_t> gate, Array<int32_t> a, Array<in
     result = gw::simplify(circuit);
   }
   auto& [arrays, removed] = result;
-  return nb::make_tuple(to_numpy(std::move(arrays.gate)), to_numpy(std::move(arrays.a)), to_numpy(std::move(arrays.b)),
-                        to_numpy(std::move(arrays.outputs)),
-                        nb::make_tuple(removed.constant, removed.pass_through, removed.shared, removed.rewritten,
-                                       removed.dead));
+  return nb::make_tuple(
+      to_numpy(std::move(arrays.gate)), to_numpy(std::move(arrays.a)), to_numpy(std::move(arrays.b)),
+      to_numpy(std::move(arrays.outputs)),
+      nb::make_tuple(removed.constant, removed.pass_through, removed.shared, removed.rewritten, removed.dead));
 }
 
 using ByteRows = nb::ndarray<const uint8_t, nb::ndim<2>, nb::device::cpu>;
@@ -124,8 +126,8 @@ nb::object outputs(gw::Engine& engine, ByteRows data, size_t n_rows, const std::
 }  // namespace
 
 NB_MODULE(_native, m) {
-  m.def("simplify", &simplify, nb::arg("n_inputs"), nb::arg("gate"), nb::arg("a"), nb::arg("b"),
-        nb::arg("outputs"), nb::arg("group_ptr"));
+  m.def("simplify", &simplify, nb::arg("n_inputs"), nb::arg("gate"), nb::arg("a"), nb::arg("b"), nb::arg("outputs"),
+        nb::arg("group_ptr"));
   m.def("levels", &levels);
   nb::class_<gw::Engine>(m, "Engine")
       .def(nb::new_(&make_engine))

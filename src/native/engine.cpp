@@ -105,8 +105,8 @@ bool Engine::classify(const Rows& rows, int32_t* out) {
 
 bool Engine::outputs(const Rows& rows, uint8_t* out) {
   return run(rows, [&](const Block& block, const Scratch& scratch) {
-    kernels_.write_outputs(scratch.slots.data(), program_.output_slots.data(), n_outputs_, block.words(),
-                           block.n_lanes, out + block.first * n_outputs_);
+    kernels_.write_outputs(scratch.slots.data(), program_.output_slots.data(), n_outputs_, block.words(), block.n_lanes,
+                           out + block.first * n_outputs_);
   });
 }
 

@@ -13,10 +13,10 @@
 namespace gatewise {
 
 enum class Layout {
-  kBytes,       // one byte 0 or 1 a feature
-  kBitsHigh,    // eight features a byte, the first in the highest bit (numpy's default)
-  kBitsLow,     // eight features a byte, the first in the lowest bit
-  kPlanes,      // one row of 64-bit words a feature, lane i in bit i % 64 of word i / 64
+  kBytes,     // one byte 0 or 1 a feature
+  kBitsHigh,  // eight features a byte, the first in the highest bit (numpy's default)
+  kBitsLow,   // eight features a byte, the first in the lowest bit
+  kPlanes,    // one row of 64-bit words a feature, lane i in bit i % 64 of word i / 64
 };
 
 // Borrowed input. Strides are in bytes; for planes, row_stride is the distance between features.

@@ -1,6 +1,9 @@
 // Gates and counting: program steps over the slots of one block.
 #pragma once
 
+#include "kernels.hpp"
+#include "vector.hpp"
+
 namespace gatewise {
 namespace {
 
@@ -104,13 +107,14 @@ struct Runner {
   }
 };
 
-#define GATEWISE_GATES(GATE) \
+#define GATEWISE_GATES(GATE)                        \
   case GATE: run.template gates<GATE>(step); break; \
   case kCount + GATE: run.template count<GATE>(step); break;
 #define GATEWISE_PAIR(INNER, GATE) \
   case kPair + 16 * INNER + GATE: run.template pairs<INNER, GATE>(step); break;
 #define GATEWISE_PAIRS(INNER) \
-  GATEWISE_PAIR(INNER, 1) GATEWISE_PAIR(INNER, 2) GATEWISE_PAIR(INNER, 4) GATEWISE_PAIR(INNER, 6) GATEWISE_PAIR(INNER, 7)
+  GATEWISE_PAIR(INNER, 1)     \
+  GATEWISE_PAIR(INNER, 2) GATEWISE_PAIR(INNER, 4) GATEWISE_PAIR(INNER, 6) GATEWISE_PAIR(INNER, 7)
 
 template <uint32_t Words, typename Index>
 void evaluate(const ProgramView& program, const Upcoming& upcoming, uint64_t* slots, uint64_t* planes) {

@@ -24,7 +24,9 @@ constexpr Truth apply(unsigned gate, Truth a, Truth b) {
   return static_cast<Truth>(result);
 }
 
-bool precedes(const FormulaStep& x, const FormulaStep& y) { return std::tie(x.gate, x.a, x.b) < std::tie(y.gate, y.a, y.b); }
+bool precedes(const FormulaStep& x, const FormulaStep& y) {
+  return std::tie(x.gate, x.a, x.b) < std::tie(y.gate, y.a, y.b);
+}
 
 class Table {
  public:

@@ -1,6 +1,10 @@
 // What leaves a block: counts per group, or the class with the highest count.
 #pragma once
 
+#include "kernels.hpp"
+#include "pack.inc.hpp"
+#include "vector.hpp"
+
 namespace gatewise {
 namespace {
 

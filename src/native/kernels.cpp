@@ -2,11 +2,9 @@
 // standard templates, so nothing compiled for a wide instruction set can be picked by the linker for a narrow one.
 #include "kernels.hpp"
 
-#include "vector.hpp"
-
 #include "evaluate.inc.hpp"
-#include "pack.inc.hpp"
 #include "heads.inc.hpp"
+#include "pack.inc.hpp"
 
 namespace gatewise {
 

@@ -63,8 +63,8 @@ struct Kernels {
   // 64 * n_words rows of 0/1 bytes -> the first n_words words of each feature's slot, slots being `words` words apart.
   // `octets` is scratch for 8 * octet_pitch * words_per_pass bytes. Returns the OR of all bytes read: more than 1 means
   // that some byte is not 0 or 1.
-  uint8_t (*pack_bytes)(const uint8_t* const* rows, size_t n_words, size_t n_features, uint8_t* octets,
-                        uint64_t* slots, size_t words);
+  uint8_t (*pack_bytes)(const uint8_t* const* rows, size_t n_words, size_t n_features, uint8_t* octets, uint64_t* slots,
+                        size_t words);
 
   // The same from rows packed eight features to a byte; `reversed` is 7 if the first feature is the highest bit.
   void (*pack_bits)(const uint8_t* const* rows, size_t n_words, size_t n_features, unsigned reversed, uint8_t* octets,

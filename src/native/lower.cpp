@@ -14,7 +14,8 @@ struct Signed {
   std::vector<Literal> outputs;
 };
 
-// Fold constants, pass-throughs and inverters; node n of a literal is the constant, an input, or terms[n - 1 - n_inputs].
+// Fold constants, pass-throughs and inverters; node n of a literal is the constant, an input, or terms[n - 1 -
+// n_inputs].
 Signed fold(const CircuitView& circuit) {
   const uint32_t first = circuit.first_gate();
   Signed folded;

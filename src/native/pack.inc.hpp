@@ -1,7 +1,10 @@
-// Rows to bit-planes, in two stages: eight rows become one byte a feature (an *octet* row), then eight octet rows become
-// one 64-bit word a feature. As many words go through both stages together as have octets that stay in cache, because
-// words of one slot are best written at once.
+// Rows to bit-planes, in two stages: eight rows become one byte a feature (an *octet* row), then eight octet rows
+// become one 64-bit word a feature. As many words go through both stages together as have octets that stay in cache,
+// because words of one slot are best written at once.
 #pragma once
+
+#include "kernels.hpp"
+#include "vector.hpp"
 
 namespace gatewise {
 namespace {
@@ -155,8 +158,7 @@ void pack_bits(const uint8_t* const* rows, size_t n_words, size_t n_features, un
   const size_t pitch = octet_pitch(n_features), pass = words_per_pass(n_features);
   for (size_t w = 0; w < n_words; w += pass) {
     const size_t n = n_words - w < pass ? n_words - w : pass;
-    for (size_t o = 0; o < 8 * n; ++o)
-      gather_squares(rows + 64 * w + 8 * o, (n_features + 7) / 8, octets + o * pitch);
+    for (size_t o = 0; o < 8 * n; ++o) gather_squares(rows + 64 * w + 8 * o, (n_features + 7) / 8, octets + o * pitch);
     // A pass of its own, because reading back as wide vectors what was just stored as narrow ones would stall.
     for (size_t i = 0; i < 8 * n * pitch; i += sizeof(V)) {
       V squares;

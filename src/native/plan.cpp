@@ -1,7 +1,7 @@
-// Netlist -> Program, level by level. Within a level gates are sorted by kind, so that one loop runs many of them, and by
-// operand slot, so that one operand streams. Three things keep wires out of memory: a gate that is read once is computed
-// inside its reader (a pair), a gate that only feeds an output goes straight into the counting adders, and slots come
-// from a last-in first-out list, so that a result lands in a line that was just read.
+// Netlist -> Program, level by level. Within a level gates are sorted by kind, so that one loop runs many of them, and
+// by operand slot, so that one operand streams. Three things keep wires out of memory: a gate that is read once is
+// computed inside its reader (a pair), a gate that only feeds an output goes straight into the counting adders, and
+// slots come from a last-in first-out list, so that a result lands in a line that was just read.
 #include <algorithm>
 #include <bit>
 
@@ -183,7 +183,8 @@ class Planner {
         release(gate.a);
         release(gate.b);
       }
-      for (size_t i = chunks_end; i < end; ++i) stored.push_back({sinks[i].first & ((1ull << 36) - 1), sinks[i].second});
+      for (size_t i = chunks_end; i < end; ++i)
+        stored.push_back({sinks[i].first & ((1ull << 36) - 1), sinks[i].second});
     }
   }
 

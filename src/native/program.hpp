@@ -9,7 +9,8 @@
 
 namespace gatewise {
 
-// Slots 0 and 1 hold zeros and ones; inputs start in slots 2 .. n_inputs + 1. Slots are reused as soon as their wire is dead.
+// Slots 0 and 1 hold zeros and ones; inputs start in slots 2 .. n_inputs + 1. Slots are reused as soon as their wire is
+// dead.
 struct Program {
   uint32_t n_slots = 0;
   uint32_t n_planes = 0;  // digits of the largest group's count

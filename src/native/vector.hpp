@@ -61,8 +61,8 @@ inline V apply_gate(V a, V b) {
 #if defined(GATEWISE_AVX512)
   if constexpr (sizeof(V) == 64) {
     // vpternlog looks up bit 4a + 2b + c; with c = b only c == b occurs.
-    constexpr int table = truth_at(Gate, 0, 0) | truth_at(Gate, 0, 1) << 3 | truth_at(Gate, 1, 0) << 4 |
-                          truth_at(Gate, 1, 1) << 7;
+    constexpr int table =
+        truth_at(Gate, 0, 0) | truth_at(Gate, 0, 1) << 3 | truth_at(Gate, 1, 0) << 4 | truth_at(Gate, 1, 1) << 7;
     return (V)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)b, table);
   }
 #endif

@@ -52,7 +52,11 @@ struct Case {
   std::vector<uint8_t> rows, expected;  // bytes 0 or 1, row-major
 
   explicit Case(Reader& in)
-      : n_inputs(in.number()), n_gates(in.number()), n_outputs(in.number()), n_groups(in.number()), n_rows(in.number()) {
+      : n_inputs(in.number()),
+        n_gates(in.number()),
+        n_outputs(in.number()),
+        n_groups(in.number()),
+        n_rows(in.number()) {
     gate = in.bytes(n_gates);
     a = in.numbers(n_gates);
     b = in.numbers(n_gates);
@@ -63,8 +67,7 @@ struct Case {
   }
 
   gw::CircuitView view() const {
-    return {n_inputs,  n_gates,        gate.data(), a.data(),        b.data(),
-            n_outputs, outputs.data(), n_groups,    group_ptr.data()};
+    return {n_inputs, n_gates, gate.data(), a.data(), b.data(), n_outputs, outputs.data(), n_groups, group_ptr.data()};
   }
 };
 
@@ -147,7 +150,8 @@ int main(int argc, char** argv) {
       }
   }
   std::printf("%u circuits, levels:", n_cases);
-  for (const gw::Kernels* const* kernels = gw::available_kernels(); *kernels; ++kernels) std::printf(" %s", (*kernels)->name);
+  for (const gw::Kernels* const* kernels = gw::available_kernels(); *kernels; ++kernels)
+    std::printf(" %s", (*kernels)->name);
   std::printf("\n");
   return 0;
 }

@@ -38,12 +38,8 @@ class PackedRows:
 
     def __post_init__(self) -> None:
         n_bytes = -(-self.n_features // 8)
-        data = self.data
-        if not isinstance(data, np.ndarray) or data.dtype != np.uint8 or data.ndim != 2 or data.shape[1] != n_bytes:
-            raise ValueError(
-                f"data must be a uint8 array of shape (n_rows, {n_bytes}) for {self.n_features} features, "
-                f"got {_describe(data)}; np.packbits(rows, axis=1) makes one"
-            )
+        rule = f"shape (n_rows, {n_bytes}) for {self.n_features} features, as np.packbits(rows, axis=1) makes"
+        _check_array("data", self.data, np.uint8, n_bytes, rule)
         if self.bitorder not in ("big", "little"):
             raise ValueError(f"bitorder must be 'big' or 'little', got {self.bitorder!r}")
 
@@ -78,12 +74,8 @@ class Planes:
 
     def __post_init__(self) -> None:
         n_words = -(-self.n_rows // LANES_PER_WORD)
-        words = self.words
-        if not isinstance(words, np.ndarray) or words.dtype != np.uint64 or words.ndim != 2 or words.shape[1] != n_words:
-            raise ValueError(
-                f"words must be a uint64 array of shape (n_features, {n_words}) for {self.n_rows} rows, "
-                f"got {_describe(words)}"
-            )
+        rule = f"shape (n_features, {n_words}) for {self.n_rows} rows"
+        _check_array("words", self.words, np.uint64, n_words, rule)
 
     @classmethod
     def pack(cls, rows: ArrayLike) -> "Planes":
@@ -104,7 +96,10 @@ class Planes:
         return np.unpackbits(octets, axis=1, count=self.n_rows, bitorder="little").T.astype(bool)
 
 
-def _describe(value: object) -> str:
+def _check_array(name: str, value: object, dtype: type[np.generic], n_columns: int, rule: str) -> None:
+    got = type(value).__name__
     if isinstance(value, np.ndarray):
-        return f"{value.dtype} of shape {value.shape}"
-    return type(value).__name__
+        if value.dtype == dtype and value.ndim == 2 and value.shape[1] == n_columns:
+            return
+        got = f"{value.dtype} of shape {value.shape}"
+    raise ValueError(f"{name} must be a {np.dtype(dtype)} array of {rule}, got {got}")

@@ -6,7 +6,7 @@ In: a `Circuit` once, then rows of bits. Out: counts per group, classes, or outp
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,8 @@ from gatewise import _native
 from gatewise.circuit import Circuit
 from gatewise.run.bits import PackedRows, Planes
 
-Rows = NDArray[np.bool_] | NDArray[np.uint8] | PackedRows | Planes
+Rows: TypeAlias = NDArray[np.bool_] | NDArray[np.uint8] | PackedRows | Planes
+Scalar = TypeVar("Scalar", np.bool_, np.int32)
 
 LEVELS: tuple[str, ...] = tuple(_native.levels())
 """SIMD levels this machine can run, best first."""
@@ -122,38 +123,43 @@ class Engine:
         )
 
     @cached_property
-    def _keeping(self) -> Any:
+    def _keeping(self) -> _native.Engine:
         return self._plan(keep_outputs=True)
 
-    def _plan(self, keep_outputs: bool) -> Any:
+    def _plan(self, keep_outputs: bool) -> _native.Engine:
         circuit = self.circuit
         arrays = (circuit.gate, circuit.a, circuit.b, circuit.outputs, circuit.group_ptr)
         return _native.Engine(circuit.n_inputs, *arrays, keep_outputs, self.threads, self.level, self._block_words)
 
-    def _run(self, call: Callable[..., Any], rows: Rows) -> Any:
-        n_inputs = self.circuit.n_inputs
-        if isinstance(rows, PackedRows):
-            self._check_width(rows.n_features)
-            data = rows.data if rows.data.strides[1] == 1 else np.ascontiguousarray(rows.data)
-            return call(data, len(rows), rows.bitorder)
-        if isinstance(rows, Planes):
-            self._check_width(len(rows.words))
-            return call(np.ascontiguousarray(rows.words).view(np.uint8), rows.n_rows, "planes")
-        if not isinstance(rows, np.ndarray) or rows.dtype not in (np.bool_, np.uint8):
-            kind = f"{rows.dtype} array" if isinstance(rows, np.ndarray) else type(rows).__name__
-            raise TypeError(
-                f"rows must be a bool or uint8 array, PackedRows or Planes, got {kind}; "
-                "compare with a threshold to make bits, as in rows > 0.5"
+    def _run(
+        self, call: Callable[[NDArray[np.uint8], int, "_native.Layout"], NDArray[Scalar] | None], rows: Rows
+    ) -> NDArray[Scalar]:
+        n_features, data, n_rows, layout = _arrange(rows)
+        if n_features != self.circuit.n_inputs:
+            raise ValueError(
+                f"rows must have {self.circuit.n_inputs} features, as the circuit's inputs, got {n_features}"
             )
-        if rows.ndim != 2:
-            raise ValueError(f"rows must have shape (n_rows, {n_inputs}), got {rows.shape}")
-        self._check_width(rows.shape[1])
-        result = call(rows.view(np.uint8), len(rows), "bytes")
+        result = call(data, n_rows, layout)
         if result is None:
-            row, column = np.argwhere(rows.view(np.uint8) > 1)[0]
-            raise ValueError(f"rows must hold 0 and 1 only, got {rows[row, column]} at row {row}, column {column}")
+            bits = np.asarray(rows).view(np.uint8)
+            row, column = np.argwhere(bits > 1)[0]
+            raise ValueError(f"rows must hold 0 and 1 only, got {bits[row, column]} at row {row}, column {column}")
         return result
 
-    def _check_width(self, width: int) -> None:
-        if width != self.circuit.n_inputs:
-            raise ValueError(f"rows must have {self.circuit.n_inputs} features, as the circuit's inputs, got {width}")
+
+def _arrange(rows: Rows) -> tuple[int, NDArray[np.uint8], int, "_native.Layout"]:
+    """Number of features, and what the native module wants to know: the bytes, the number of rows, their layout."""
+    if isinstance(rows, PackedRows):
+        data = rows.data if rows.data.strides[1] == 1 else np.ascontiguousarray(rows.data)
+        return rows.n_features, data, len(rows), rows.bitorder
+    if isinstance(rows, Planes):
+        return len(rows.words), np.ascontiguousarray(rows.words).view(np.uint8), len(rows), "planes"
+    if not isinstance(rows, np.ndarray) or rows.dtype not in (np.bool_, np.uint8):
+        kind = f"{rows.dtype} array" if isinstance(rows, np.ndarray) else type(rows).__name__
+        raise TypeError(
+            f"rows must be a bool or uint8 array, PackedRows or Planes, got {kind}; "
+            "compare with a threshold to make bits, as in rows > 0.5"
+        )
+    if rows.ndim != 2:
+        raise ValueError(f"rows must have shape (n_rows, n_features), got {rows.shape}")
+    return rows.shape[1], rows.view(np.uint8), len(rows), "bytes"

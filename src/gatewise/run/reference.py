@@ -47,7 +47,8 @@ def count_groups(circuit: Circuit, rows: ArrayLike) -> NDArray[np.int32]:
     outputs = evaluate_outputs(circuit, rows)
     ends = np.zeros((len(outputs), circuit.n_outputs + 1), np.int32)
     np.cumsum(outputs, axis=1, out=ends[:, 1:])
-    return np.diff(ends[:, circuit.group_ptr], axis=1)
+    counts: NDArray[np.int32] = np.diff(ends[:, circuit.group_ptr], axis=1)
+    return counts
 
 
 def classify(circuit: Circuit, rows: ArrayLike) -> NDArray[np.int32]:
@@ -57,4 +58,5 @@ def classify(circuit: Circuit, rows: ArrayLike) -> NDArray[np.int32]:
     -------
     int32 array, shape (n_rows,)
     """
-    return count_groups(circuit, rows).argmax(axis=1).astype(np.int32)
+    classes: NDArray[np.int32] = count_groups(circuit, rows).argmax(axis=1).astype(np.int32)
+    return classes
