@@ -33,9 +33,10 @@ struct Step {
 constexpr uint32_t kCount = 16;
 constexpr uint32_t kPair = 256;
 
-// Packing scratch, see pack.inc.hpp: octet rows this many bytes apart, for as many words as stay in cache.
-constexpr size_t octet_pitch(size_t n_features) { return (n_features + 127) / 128 * 128; }
-constexpr size_t words_per_pass(size_t n_features) {
+// Packing scratch, see pack.inc.hpp: octet rows this many bytes apart, for as many words as stay in cache. Static, so
+// that each level has its own copy.
+static constexpr size_t octet_pitch(size_t n_features) { return (n_features + 127) / 128 * 128; }
+static constexpr size_t words_per_pass(size_t n_features) {
   const size_t n = (size_t{64} << 10) / (8 * octet_pitch(n_features) + 1);
   return n > 0 ? n : 1;
 }
