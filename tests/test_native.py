@@ -17,8 +17,11 @@ ROW_COUNTS = (0, 1, 63, 64, 65, 255, 256, 257, 1000)
 
 BUILDS = {
     "plain": [],
-    "address,undefined": ["-DCMAKE_CXX_FLAGS=-fsanitize=address,undefined -fno-sanitize-recover=all -g"],
-    "thread": ["-DCMAKE_CXX_FLAGS=-fsanitize=thread -g"],
+    "address,undefined": [
+        "-DCMAKE_CXX_FLAGS=-fsanitize=address,undefined -fno-sanitize-recover=all -g",
+        "-DGATEWISE_OPTIMIZATION=-O1",
+    ],
+    "thread": ["-DCMAKE_CXX_FLAGS=-fsanitize=thread -g", "-DGATEWISE_OPTIMIZATION=-O1"],
     "aarch64": [
         "-DCMAKE_SYSTEM_NAME=Linux",
         "-DCMAKE_SYSTEM_PROCESSOR=aarch64",

@@ -1,6 +1,7 @@
 # The C++ core, free of Python: the extension module and the native tests link it.
 find_package(Threads REQUIRED)
 
+set(GATEWISE_OPTIMIZATION -O3 CACHE STRING "optimization level of the core")
 set(native_dir ${CMAKE_CURRENT_LIST_DIR})
 add_library(gatewise_core STATIC
   ${native_dir}/dispatch.cpp
@@ -15,13 +16,13 @@ add_library(gatewise_core STATIC
   ${native_dir}/rewrite.cpp)
 target_include_directories(gatewise_core PUBLIC ${native_dir})
 target_link_libraries(gatewise_core PUBLIC Threads::Threads)
-target_compile_options(gatewise_core PRIVATE -O3 -Wall -Wextra)
+target_compile_options(gatewise_core PRIVATE ${GATEWISE_OPTIMIZATION} -Wall -Wextra)
 
 # kernels.cpp once per SIMD level; dispatch.cpp picks one at run time.
 function(add_kernels level table)
   add_library(kernels_${level} OBJECT ${native_dir}/kernels.cpp)
   target_compile_definitions(kernels_${level} PRIVATE GATEWISE_LEVEL=${level} GATEWISE_KERNELS=${table})
-  target_compile_options(kernels_${level} PRIVATE -O3 -Wall -Wextra -Wno-psabi -Wno-ignored-attributes ${ARGN})
+  target_compile_options(kernels_${level} PRIVATE ${GATEWISE_OPTIMIZATION} -Wall -Wextra -Wno-psabi -Wno-ignored-attributes ${ARGN})
   target_sources(gatewise_core PRIVATE $<TARGET_OBJECTS:kernels_${level}>)
 endfunction()
 

@@ -17,7 +17,6 @@ const Kernels GATEWISE_KERNELS = {
     GATEWISE_STRING(GATEWISE_LEVEL),
     {
         {evaluate<1, uint16_t>, evaluate<1, uint32_t>},
-        {evaluate<2, uint16_t>, evaluate<2, uint32_t>},
         {evaluate<4, uint16_t>, evaluate<4, uint32_t>},
         {evaluate<8, uint16_t>, evaluate<8, uint32_t>},
         {evaluate<16, uint16_t>, evaluate<16, uint32_t>},

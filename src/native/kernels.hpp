@@ -11,8 +11,8 @@
 namespace gatewise {
 
 // Block widths, in 64-bit words per wire, that every level implements.
-constexpr uint32_t kWidths[] = {1, 2, 4, 8, 16};
-constexpr uint32_t kNumWidths = 5;
+constexpr uint32_t kWidths[] = {1, 4, 8, 16};
+constexpr uint32_t kNumWidths = 4;
 
 // Outputs are counted in chunks of 2^kChunkDigits, so a group has at least that many planes. Plans pad the last chunk
 // with the slot that holds zeros.
@@ -35,7 +35,7 @@ constexpr uint32_t kPair = 256;
 
 // Packing scratch, see pack.inc.hpp: octet rows this many bytes apart, for as many words as stay in cache. Static, so
 // that each level has its own copy.
-static constexpr size_t octet_pitch(size_t n_features) { return (n_features + 127) / 128 * 128; }
+static constexpr size_t octet_pitch(size_t n_features) { return (n_features / 128 + 1) * 128; }
 static constexpr size_t words_per_pass(size_t n_features) {
   const size_t n = (size_t{64} << 10) / (8 * octet_pitch(n_features) + 1);
   return n > 0 ? n : 1;

@@ -34,7 +34,7 @@ class Engine:
         Threads that share large batches; results do not depend on it.
     level : str, optional
         SIMD level, one of `LEVELS`; the best by default.
-    block_words : {1, 2, 4, 8, 16}, optional
+    block_words : {1, 4, 8, 16}, optional
         Widest block, in 64-row words; chosen from the circuit's size by default.
 
     Examples
@@ -57,8 +57,8 @@ class Engine:
             raise ValueError(f"threads must be in 1..{MAX_THREADS}, got {threads}")
         if level is not None and level not in LEVELS:
             raise ValueError(f"level must be one of {LEVELS} on this machine, got {level!r}")
-        if block_words not in (None, 1, 2, 4, 8, 16):
-            raise ValueError(f"block_words must be 1, 2, 4, 8 or 16, got {block_words!r}")
+        if block_words not in (None, 1, 4, 8, 16):
+            raise ValueError(f"block_words must be 1, 4, 8 or 16, got {block_words!r}")
         self.circuit = circuit
         self.threads = threads
         self.level = level or LEVELS[0]
