@@ -208,7 +208,8 @@ class AczelAlsina(Family):
 class Dombi(Family):
     """T = 1 / (1 + (((1-a)/a)^p + ((1-b)/b)^p)^(1/p)), 0.001 ≤ p ≤ 1000; p = 1 is Hamacher's product.
 
-    For p < 1 the slope is unbounded toward the edges a = 1 and b = 1.
+    For p < 1 the slope is unbounded toward the edges a = 1 and b = 1. The paper prints another T-conorm, for which 0 is
+    not neutral: a sign is lost in its inner exponents. Here it is the dual, as for every family.
     """
 
     p: float = 2.0
