@@ -98,7 +98,7 @@ def test_single_precision_agrees_with_double(relaxation: Relaxation) -> None:
 
 
 @everywhere
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(points)
 def test_commutative_monotone_neutral(relaxation: Relaxation, points: torch.Tensor) -> None:
     a, b, c, d = points
@@ -113,7 +113,7 @@ def test_commutative_monotone_neutral(relaxation: Relaxation, points: torch.Tens
 
 
 @every_varied
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(points)
 def test_associative(relaxation: Relaxation, points: torch.Tensor) -> None:
     a, b, c, _ = points
@@ -208,7 +208,7 @@ def test_families_tend_to_the_minimum(relaxation: Relaxation) -> None:
 @every_varied
 def test_gradients_of_all_gates(relaxation: Relaxation) -> None:
     generator = torch.Generator().manual_seed(0)
-    a, b = (torch.rand(8, dtype=torch.float64, generator=generator) * 0.8 + 0.1 for _ in range(2))
+    a, b = (torch.rand(5, dtype=torch.float64, generator=generator) * 0.8 + 0.1 for _ in range(2))
     assert torch.autograd.gradcheck(relaxation.gates, (a.requires_grad_(), b.requires_grad_()))
 
 

@@ -34,7 +34,7 @@ class Relaxation(ABC):
         return 1 - self.and_(1 - a, 1 - b)
 
     def gates(self, a: Tensor, b: Tensor, ids: Sequence[int] = ALL_GATES) -> Tensor:
-        """Relaxed values of the gates `ids`, on a new last axis.
+        """Relaxed values of the gates `ids`: shape (*a.shape, len(ids)), dtype of `a`.
 
         A gate that is true in one row of its truth table is T of that row's literals; constants and operands are
         themselves; the complement of a gate g is 1 - g, which makes OR = S. XOR needs a choice, since
@@ -144,7 +144,7 @@ class Family(Relaxation):
 class Hamacher(Family):
     """T = ab / (p + (1-p)(a + b - ab)), 0 ≤ p ≤ 100; p = 1 is probabilistic, p = 2 Einstein's, 0 Hamacher's product.
 
-    Slopes grow like p/4, and XOR has their square: hence the upper bound.
+    Its slope reaches p/4: hence the upper bound.
     """
 
     p: float = 0.0
@@ -169,7 +169,7 @@ class Frank(Family):
             return a * b
         if self.p > 1:
             return _frank_above_one(a, b, math.log(self.p))
-        # Below 1 the logarithm's argument cancels; T_p(a, b) = a - T_{1/p}(a, 1 - b) (Frank 1979) does not.
+        # Below 1 the logarithm's argument cancels; T_p(a, b) = a - T_{1/p}(a, 1 - b) does not.
         low, high = torch.minimum(a, b), torch.maximum(a, b)
         return torch.relu(low - _frank_above_one(low, 1 - high, -math.log(self.p)))
 
