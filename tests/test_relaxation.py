@@ -1,5 +1,6 @@
 """Relaxations: gates on the corners, the axioms of T-norms, the paper's formulas, finite values and gradients."""
 
+import gc
 import math
 from collections.abc import Callable
 
@@ -81,6 +82,8 @@ def test_corners_are_the_gates(relaxation: Relaxation, dtype: torch.dtype) -> No
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
 def test_values_and_gradients_are_finite_on_the_closed_square(relaxation: Relaxation, dtype: torch.dtype) -> None:
     a, b = pairs(closed_grid(dtype), dtype)
+    norm = relaxation.and_(a, b)
+    assert ((norm >= 0) & (norm <= 1)).all()
     relaxed = relaxation.gates(a, b)
     assert (relaxed >= -2 * torch.finfo(dtype).eps).all()
     assert (relaxed <= 1 + 2 * torch.finfo(dtype).eps).all()
@@ -255,6 +258,19 @@ def test_composed_xor_is_not_the_expected_value() -> None:
 def test_lukasiewicz_xor_is_the_distance() -> None:
     a, b = (x.detach() for x in pairs([0, 0.1, 0.35, 0.5, 0.8, 1], torch.float64))
     torch.testing.assert_close(Yager(1).gates(a, b, (gates.XOR,))[:, 0], (a - b).abs())
+
+
+@pytest.mark.parametrize("relaxation", DEFAULTS, ids=repr)
+def test_graph_is_freed_with_the_result(relaxation: Relaxation) -> None:
+    """No reference cycle: the memory of a training step must not wait for the garbage collector."""
+    a, b = pairs([0.2, 0.7], torch.float64)
+    gc.collect()
+    gc.disable()
+    try:
+        relaxation.gates(a, b)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_any_shape() -> None:

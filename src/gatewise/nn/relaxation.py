@@ -10,13 +10,25 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from gatewise.gates import A_AND_NOT_B, FALSE, N_GATES, NOT_A_AND_B, XOR, A, B, coefficients, evaluate, negate
+from gatewise.gates import (
+    A_AND_NOT_B,
+    FALSE,
+    N_GATES,
+    NOT_A,
+    NOT_A_AND_B,
+    NOT_B,
+    XOR,
+    A,
+    B,
+    coefficients,
+    evaluate,
+    negate,
+)
 
 ALL_GATES = tuple(range(N_GATES))
 COEFFICIENTS = coefficients()
@@ -51,22 +63,21 @@ class Relaxation(ABC):
                 [0.7000, 0.7000]])
         """
         _check_ids(ids)
+        known = {FALSE: torch.zeros_like(a), A: a, B: b, NOT_A: 1 - a, NOT_B: 1 - b}
+        return torch.stack([self._gate(gate, known) for gate in ids], dim=-1)
 
-        @cache
-        def value(gate: int) -> Tensor:
+    def _gate(self, gate: int, known: dict[int, Tensor]) -> Tensor:
+        """The value of `gate`, from the values in `known`, to which it is added."""
+        if gate not in known:
             rows = [(i, j) for i in (0, 1) for j in (0, 1) if evaluate(gate, i, j)]
-            if gate == FALSE:
-                return torch.zeros_like(a)
-            if gate in (A, B):
-                return a if gate == A else b
             if len(rows) == 1:
                 ((i, j),) = rows
-                return self.and_(a if i else 1 - a, b if j else 1 - b)
-            if gate == XOR:
-                return self.or_(value(A_AND_NOT_B), value(NOT_A_AND_B))
-            return 1 - value(negate(gate))
-
-        return torch.stack([value(gate) for gate in ids], dim=-1)
+                known[gate] = self.and_(known[A if i else NOT_A], known[B if j else NOT_B])
+            elif gate == XOR:
+                known[gate] = self.or_(self._gate(A_AND_NOT_B, known), self._gate(NOT_A_AND_B, known))
+            else:
+                known[gate] = 1 - self._gate(negate(gate), known)
+        return known[gate]
 
 
 @dataclass(frozen=True)
@@ -84,7 +95,7 @@ class Probabilistic(Relaxation):
     Every gate is its multilinear extension (`gatewise.gates.coefficients`), the probability that it is true for
     independent operands. Composing XOR from T and S would lose that, because rows 10 and 01 exclude each other while S
     takes them for independent: S(a(1-b), (1-a)b) = a + b - 2ab - ab(1-a)(1-b). The table's a + b - 2ab is kept.
-    The other 15 gates are equal either way.
+    All gates but XOR and XNOR are equal either way.
 
     Examples
     --------
