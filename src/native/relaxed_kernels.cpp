@@ -32,8 +32,18 @@ inline void store(float* p, V v) { std::memcpy(p, &v, sizeof v); }
 inline V splat(float x) { return V{} + x; }
 inline V select(I mask, V yes, V no) { return (V)((mask & (I)yes) | (~mask & (I)no)); }
 
+// Operands lie anywhere in a layer, mostly outside of the first-level cache: ask for them this many gates ahead.
+constexpr size_t kAhead = 16;
+
+inline void prefetch_rows(const RelaxedLayer& layer, size_t i, const float* rows) {
+  if (i >= layer.n_out) return;
+  __builtin_prefetch(rows + size_t(layer.a[i]) * kTile);
+  __builtin_prefetch(rows + size_t(layer.b[i]) * kTile);
+}
+
 void forward(const RelaxedLayer& layer, const float* x, float* y) {
   for (size_t i = 0; i < layer.n_out; ++i) {
+    prefetch_rows(layer, i + kAhead, x);
     const float* a = x + size_t(layer.a[i]) * kTile;
     const float* b = x + size_t(layer.b[i]) * kTile;
     const float* c = layer.coefficients + 4 * i;
@@ -71,6 +81,8 @@ template <bool WithInput>
 void backward_layer(const RelaxedLayer& layer, const float* x, const float* grad_y, float* grad_x,
                     float* grad_coefficients) {
   for (size_t i = 0; i < layer.n_out; ++i) {
+    prefetch_rows(layer, i + kAhead, x);
+    if constexpr (WithInput) prefetch_rows(layer, i + kAhead, grad_x);
     const size_t row_a = size_t(layer.a[i]) * kTile, row_b = size_t(layer.b[i]) * kTile;
     const float* c = layer.coefficients + 4 * i;
     V s0 = {}, s1 = {}, s2 = {}, s3 = {};
@@ -116,9 +128,30 @@ inline V exp_of(V x) {
 
 constexpr uint32_t kMaxOperators = 16;
 
+// Which operators a mixture has. All 16 in order is the usual case, known to the compiler; any others come as data.
+struct AllOperators {
+  static constexpr uint32_t n = kMaxOperators;
+  explicit AllOperators(const Mixture&) {}
+  static constexpr uint32_t gate(uint32_t k) { return k; }
+};
+struct SomeOperators {
+  uint32_t n;
+  const uint8_t* gates;
+  explicit SomeOperators(const Mixture& m) : n(m.n_operators), gates(m.gates) {}
+  uint32_t gate(uint32_t k) const { return gates[k]; }
+};
+
+bool has_all_operators(const Mixture& m) {
+  bool all = m.n_operators == kMaxOperators;
+  for (uint32_t k = 0; k < m.n_operators; ++k) all &= m.gates[k] == k;
+  return all;
+}
+
 // Logits of kLanes gates, one vector an operator; lanes past `n` hold zeros.
-inline void load_logits(const Mixture& m, size_t at, size_t n, V* z) {
-  for (uint32_t k = 0; k < m.n_operators; ++k) {
+template <typename Operators>
+inline void load_logits(const Mixture& m, const Operators& operators, size_t at, size_t n, V* z) {
+#pragma GCC unroll 16
+  for (uint32_t k = 0; k < operators.n; ++k) {
     const float* row = m.logits + k * m.n_gates + at;
     if (n == kLanes) {
       z[k] = load(row);
@@ -129,51 +162,67 @@ inline void load_logits(const Mixture& m, size_t at, size_t n, V* z) {
   }
 }
 
-// z -> softmax(z / temperature).
-inline void softmax(V* z, uint32_t n, float temperature) {
+template <typename Operators>
+inline V largest_of(const V* z, const Operators& operators) {
   V largest = z[0];
-  for (uint32_t k = 1; k < n; ++k) largest = select((I)(z[k] > largest), z[k], largest);
-  V total = {};
-  for (uint32_t k = 0; k < n; ++k) total += z[k] = exp_of((z[k] - largest) * (1.0f / temperature));
-  const V scale = 1.0f / total;
-  for (uint32_t k = 0; k < n; ++k) z[k] *= scale;
+#pragma GCC unroll 16
+  for (uint32_t k = 1; k < operators.n; ++k) largest = select((I)(z[k] > largest), z[k], largest);
+  return largest;
 }
 
-// Replace each gate's logits by 1 for the largest, the lowest on ties, and 0 for the others.
-inline void harden(V* z, uint32_t n) {
-  V largest = z[0];
-  for (uint32_t k = 1; k < n; ++k) largest = select((I)(z[k] > largest), z[k], largest);
+// p = softmax(z / temperature).
+template <typename Operators>
+inline void softmax(const V* z, const Operators& operators, float temperature, V* p) {
+  const V largest = largest_of(z, operators);
+  V total = {};
+#pragma GCC unroll 16
+  for (uint32_t k = 0; k < operators.n; ++k) total += p[k] = exp_of((z[k] - largest) * (1.0f / temperature));
+  const V scale = 1.0f / total;
+#pragma GCC unroll 16
+  for (uint32_t k = 0; k < operators.n; ++k) p[k] *= scale;
+}
+
+// p = 1 for the largest logit, the lowest on ties, and 0 for the others.
+template <typename Operators>
+inline void harden(const V* z, const Operators& operators, V* p) {
+  const V largest = largest_of(z, operators);
   I open = (I)V{} == (I)V{};
-  for (uint32_t k = 0; k < n; ++k) {
+#pragma GCC unroll 16
+  for (uint32_t k = 0; k < operators.n; ++k) {
     const I chosen = (I)(z[k] == largest) & open;
     open &= ~chosen;
-    z[k] = select(chosen, splat(1.0f), V{});
+    p[k] = select(chosen, splat(1.0f), V{});
   }
 }
 
-// The probability that the gate is true for operands 00, 01, 10, 11: the truth tables' bits 3, 2, 1, 0.
-inline void expected_truth(const V* p, const Mixture& m, V* truth) {
-  for (int t = 0; t < 4; ++t) {
-    truth[t] = V{};
-    for (uint32_t k = 0; k < m.n_operators; ++k)
-      if (m.gates[k] >> (3 - t) & 1) truth[t] += p[k];
-  }
+// truth[t]: the probability that the gate is true for operands t = 00, 01, 10, 11, the truth tables' bits 3, 2, 1, 0.
+template <typename Operators>
+inline void expect_truth(const V* p, const Operators& operators, V* truth) {
+  for (int t = 0; t < 4; ++t) truth[t] = V{};
+#pragma GCC unroll 16
+  for (uint32_t k = 0; k < operators.n; ++k)
+#pragma GCC unroll 4
+    for (int t = 0; t < 4; ++t)
+      if (operators.gate(k) >> (3 - t) & 1) truth[t] += p[k];
 }
 
-double mix(const Mixture& m, size_t begin, size_t end, float* coefficients) {
+template <typename Operators>
+double mix_with(const Mixture& m, size_t begin, size_t end, float* coefficients) {
+  const Operators operators(m);
   double confidence = 0;
   for (size_t at = begin; at < end; at += kLanes) {
     const size_t n = end - at < kLanes ? end - at : kLanes;
-    V z[kMaxOperators], p[kMaxOperators], truth[4];
-    load_logits(m, at, n, z);
-    for (uint32_t k = 0; k < m.n_operators; ++k) p[k] = z[k];
-    softmax(p, m.n_operators, 1.0f);
-    V largest = p[0];
-    for (uint32_t k = 1; k < m.n_operators; ++k) largest = select((I)(p[k] > largest), p[k], largest);
+    V z[kMaxOperators] = {}, p[kMaxOperators] = {}, truth[4];
+    load_logits(m, operators, at, n, z);
+    softmax(z, operators, 1.0f, p);
+    const V largest = largest_of(p, operators);
     for (size_t k = 0; k < n; ++k) confidence += largest[k];
-    if (m.hard) harden(z, m.n_operators);
-    if (!m.hard && m.temperature != 1.0f) softmax(z, m.n_operators, m.temperature);
-    expected_truth(m.hard || m.temperature != 1.0f ? z : p, m, truth);
+    if (m.hard) {
+      harden(z, operators, p);
+    } else if (m.temperature != 1.0f) {
+      softmax(z, operators, m.temperature, p);
+    }
+    expect_truth(p, operators, truth);
     const V c1 = truth[2] - truth[0], c2 = truth[1] - truth[0], c3 = truth[3] - truth[2] - c2;
     for (size_t k = 0; k < n; ++k) {
       float* c = coefficients + 4 * (at + k);
@@ -186,28 +235,48 @@ double mix(const Mixture& m, size_t begin, size_t end, float* coefficients) {
   return confidence;
 }
 
-void mix_backward(const Mixture& m, size_t begin, size_t end, const float* grad_coefficients, float* grad_logits) {
+double mix(const Mixture& m, size_t begin, size_t end, float* coefficients) {
+  return has_all_operators(m) ? mix_with<AllOperators>(m, begin, end, coefficients)
+                              : mix_with<SomeOperators>(m, begin, end, coefficients);
+}
+
+template <typename Operators>
+void mix_backward_with(const Mixture& m, size_t begin, size_t end, const float* grad_coefficients, float* grad_logits) {
+  const Operators operators(m);
   for (size_t at = begin; at < end; at += kLanes) {
     const size_t n = end - at < kLanes ? end - at : kLanes;
-    V p[kMaxOperators], grad[4] = {};
-    load_logits(m, at, n, p);
-    softmax(p, m.n_operators, m.temperature);
+    V z[kMaxOperators] = {}, p[kMaxOperators] = {}, of_gate[kMaxOperators] = {}, grad[4] = {}, mean = {};
+    load_logits(m, operators, at, n, z);
+    softmax(z, operators, m.temperature, p);
     for (size_t k = 0; k < n; ++k)
       for (int c = 0; c < 4; ++c) grad[c][k] = grad_coefficients[4 * (at + k) + c];
     // From coefficients of 1, a, b, ab back to the truth table's entries.
     const V truth[4] = {grad[0] - grad[1] - grad[2] + grad[3], grad[2] - grad[3], grad[1] - grad[3], grad[3]};
-    V of_gate[kMaxOperators], mean = {};
-    for (uint32_t k = 0; k < m.n_operators; ++k) {
-      of_gate[k] = V{};
+#pragma GCC unroll 16
+    for (uint32_t k = 0; k < operators.n; ++k) {
+#pragma GCC unroll 4
       for (int t = 0; t < 4; ++t)
-        if (m.gates[k] >> (3 - t) & 1) of_gate[k] += truth[t];
+        if (operators.gate(k) >> (3 - t) & 1) of_gate[k] += truth[t];
       mean += p[k] * of_gate[k];
     }
-    for (uint32_t k = 0; k < m.n_operators; ++k) {
+#pragma GCC unroll 16
+    for (uint32_t k = 0; k < operators.n; ++k) {
       const V g = p[k] * (of_gate[k] - mean) * (1.0f / m.temperature);
-      std::memcpy(grad_logits + k * m.n_gates + at, &g, 4 * n);
+      float* row = grad_logits + k * m.n_gates + at;
+      if (n == kLanes) {
+        store(row, g);
+      } else {
+        std::memcpy(row, &g, 4 * n);
+      }
     }
   }
+}
+
+void mix_backward(const Mixture& m, size_t begin, size_t end, const float* grad_coefficients, float* grad_logits) {
+  if (has_all_operators(m))
+    mix_backward_with<AllOperators>(m, begin, end, grad_coefficients, grad_logits);
+  else
+    mix_backward_with<SomeOperators>(m, begin, end, grad_coefficients, grad_logits);
 }
 
 }  // namespace
