@@ -1,6 +1,6 @@
 """Training speed, side by side with difflogic and torchlogix in one run.
 
-    python benchmarks/train.py [--quick] [--sizes monk mnist-small] [--threads 1 2] [--json benchmarks/results/train.json]
+    python benchmarks/train.py [--quick] [--sizes monk adult] [--threads 1 2] [--json benchmarks/results/train.json]
 
 A step is forward, backward and Adam on one batch of 100 rows. Every contender runs in a process of its own, tied
 to as many cores as it has threads, with nothing compiled beforehand; its loss must fall, the run ends otherwise.

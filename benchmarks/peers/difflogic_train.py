@@ -21,8 +21,7 @@ def build(job: stepping.TrainJob) -> stepping.Step:
         layers.append(LogicLayer(n_inputs, width, device="cpu", implementation="python"))
         n_inputs = width
     net = torch.nn.Sequential(*layers, GroupSum(job.size.n_groups, job.size.tau, device="cpu"))
-    model = torch.compile(net) if job.setting == "compile" else net
-    return stepping.make_step(job, model, stepping.fused_adam(net.parameters()))
+    return stepping.make_step(job, net, stepping.fused_adam(net.parameters()), compiled=job.setting == "compile")
 
 
 if __name__ == "__main__":

@@ -38,8 +38,7 @@ def build(job: stepping.TrainJob) -> stepping.Step:
         layers.append(layer)
         n_inputs = width
     net = torch.nn.Sequential(*layers, GroupSum(job.size.n_groups, job.size.tau))
-    model = torch.compile(net) if mode == "compile" else net
-    return stepping.make_step(job, model, stepping.fused_adam(net.parameters()))
+    return stepping.make_step(job, net, stepping.fused_adam(net.parameters()), compiled=mode == "compile")
 
 
 if __name__ == "__main__":
