@@ -21,16 +21,18 @@ import table
 import train_table
 import train_targets
 from machine import run_pinned
-from peers.install import REPOSITORY, Peer, install_for_training
+from peers.install import REPOSITORY, install_for_training
 from train_sizes import BATCH, SIZES
 
-PEER_SETTINGS = {
+SETTINGS = {
+    "gatewise": ["default"],
     "difflogic": ["eager", "compile"],
     "torchlogix": ["raw-eager", "warp-eager", "light-eager", "raw-compile", "warp-compile", "light-compile"],
 }
+QUICK_SETTINGS = SETTINGS | {"difflogic": ["eager"], "torchlogix": ["raw-eager", "warp-compile", "light-compile"]}
 QUICK_SIZES = ["monk", "mnist-small"]
-QUICK_SETTINGS = {"difflogic": ["eager"], "torchlogix": ["raw-eager", "light-compile"]}
-CONTENDERS = ["gatewise", *PEER_SETTINGS]
+
+Command = tuple[list[str], dict[str, str]]  # the words, and the environment variables
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -38,7 +40,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="two sizes, one thread, the peers' likely best settings")
     parser.add_argument("--sizes", nargs="+", choices=list(SIZES), default=list(SIZES))
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
-    parser.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=CONTENDERS)
+    parser.add_argument("--contenders", nargs="+", choices=list(SETTINGS), default=list(SETTINGS))
     parser.add_argument("--seconds", type=float, default=4.0, help="for how long every contender is timed")
     parser.add_argument("--json", type=Path, help="where to write the results")
     args = parser.parse_args()
@@ -47,17 +49,24 @@ def parse_arguments() -> argparse.Namespace:
     return args
 
 
-class Bench:
-    """One run of the benchmark: the contenders with their settings, and the cores they use."""
+def find_commands(contenders: list[str], folder: Path) -> dict[str, Command]:
+    """How to start every contender's runner; installs the peers unless they are there already."""
+    commands: dict[str, Command] = {}
+    for name in contenders:
+        if name == "gatewise":
+            commands[name] = [sys.executable, "ours_train.py"], {}
+        else:
+            peer = install_for_training(name, folder)
+            commands[name] = peer.command(), peer.environment
+    return commands
 
-    def __init__(
-        self, contenders: list[str], peers: list[Peer], *, settings: dict[str, list[str]], seconds: float
-    ) -> None:
-        ours = Peer("gatewise", Path(sys.executable))
-        self.commands = {peer.name: (peer.command(), peer.environment) for peer in peers}
-        if "gatewise" in contenders:
-            self.commands["gatewise"] = ([str(ours.python), "ours_train.py"], {})
-        self.settings = settings | {"gatewise": ["default"]}
+
+class Bench:
+    """One run of the benchmark: the contenders' commands and settings, and the cores they use."""
+
+    def __init__(self, commands: dict[str, Command], settings: dict[str, list[str]], *, seconds: float) -> None:
+        self.commands = commands
+        self.settings = settings
         self.seconds = seconds
         self.cores = machine.usable_cores()
 
@@ -65,8 +74,7 @@ class Bench:
         """What every contender measured in every setting."""
         return [
             {"contender": name} | self._run(name, setting, size_name, n_threads)
-            for name in CONTENDERS
-            if name in self.commands
+            for name in self.commands
             for setting in self.settings[name]
         ]
 
@@ -83,9 +91,8 @@ def main() -> None:
     """Run, print the table and the verdicts, write the JSON."""
     args = parse_arguments()
     peers_folder = Path(os.environ.get("GATEWISE_PEERS", REPOSITORY / "build" / "peers")).absolute()
-    peers = [install_for_training(name, peers_folder) for name in args.contenders if name in PEER_SETTINGS]
-    settings = QUICK_SETTINGS if args.quick else PEER_SETTINGS
-    bench = Bench(args.contenders, peers, settings=settings, seconds=args.seconds)
+    commands = find_commands(args.contenders, peers_folder)
+    bench = Bench(commands, QUICK_SETTINGS if args.quick else SETTINGS, seconds=args.seconds)
     print(train_table.header())
     results = []
     for size_name in args.sizes:
