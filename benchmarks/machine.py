@@ -67,11 +67,20 @@ def measure_limits(work: Path, core: int) -> dict[str, float]:
 
 def peak_memory_gb() -> float:
     """The most memory this process has held; from /proc, as getrusage counts the parent's too."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) * 1024 / 1e9
-    raise OSError("VmHWM must be in /proc/self/status, got none")
+    return _memory_gb("VmHWM")
+
+
+def memory_gb() -> float:
+    """The memory this process holds now."""
+    return _memory_gb("VmRSS")
 
 
 def _first_line(*command: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[0]
+
+
+def _memory_gb(field: str) -> float:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(f"{field}:"):
+            return int(line.split()[1]) * 1024 / 1e9
+    raise OSError(f"{field} must be in /proc/self/status, got none")

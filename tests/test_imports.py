@@ -21,6 +21,7 @@ ALLOWED = {
     "io": {"circuit", "container", "packing", "seeded", "wiring"},
     "passes": {"_native", "circuit", "gates"},
     "run": {"_native", "circuit", "gates"},
+    "nn": {"_native", "circuit", "gates", "seeded", "wiring"},
 }
 
 

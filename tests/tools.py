@@ -1,7 +1,9 @@
-"""Finding the external tools that some tests need."""
+"""Finding the external tools and optional modules that some tests need."""
 
+import importlib
 import os
 import shutil
+from types import ModuleType
 
 import pytest
 
@@ -15,3 +17,16 @@ def require_tool(name: str, install: str) -> str:
             pytest.fail(reason)
         pytest.skip(reason)
     return path
+
+
+def require_module(name: str, install: str) -> ModuleType:
+    """The module `name`, for the top of a test file; without it the file is skipped, or fails like `require_tool`."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:  # it is there, but broken
+            raise
+        reason = f"{name} is not installed; get it with: {install}"
+        if os.environ.get("GATEWISE_NO_SKIP"):
+            pytest.fail(reason)
+        pytest.skip(reason, allow_module_level=True)

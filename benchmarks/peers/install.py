@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -33,9 +33,10 @@ class Peer:
     name: str
     python: Path
     environment: dict[str, str] = field(default_factory=dict)
+    runner: str = "net"
 
     def command(self) -> list[str]:
-        return [str(self.python), "-m", f"peers.{self.name}_net"]
+        return [str(self.python), "-m", f"peers.{self.name}_{self.runner}"]
 
 
 def install(name: str, folder: Path, peer_python: str | None) -> Peer:
@@ -45,6 +46,19 @@ def install(name: str, folder: Path, peer_python: str | None) -> Peer:
     if name == "torchlogix":
         return _install_torchlogix(folder / name, peer_python)
     raise ValueError(f"name must be difflogic or torchlogix, got {name!r}")
+
+
+def install_for_training(name: str, folder: Path) -> Peer:
+    """Install the peer's training half unless it is there already; both peers share one torch."""
+    difflogic = _install_difflogic(folder / "difflogic")
+    if name == "difflogic":
+        return replace(difflogic, runner="train")
+    if name != "torchlogix":
+        raise ValueError(f"name must be difflogic or torchlogix, got {name!r}")
+    packages = folder / "torchlogix_train"
+    if not packages.exists():
+        _pip(difflogic.python, "install", "--no-deps", "--target", str(packages), "torchlogix")
+    return Peer("torchlogix", difflogic.python, {"PYTHONPATH": str(packages)}, "train")
 
 
 def _install_difflogic(folder: Path) -> Peer:

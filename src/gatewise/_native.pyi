@@ -1,4 +1,5 @@
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,3 +39,25 @@ class Engine:
     def n_levels(self) -> int: ...
 
 Layout = Literal["bytes", "big", "little", "planes"]
+
+class Pool:
+    def __init__(self, threads: int) -> None: ...
+
+class RelaxedStack:
+    def __init__(
+        self, n_inputs: int, layers: Sequence[tuple[NDArray[np.int32], NDArray[np.int32]]], n_groups: int
+    ) -> None: ...
+    def forward(self, x: Any, coefficients: Any, y: Any, pool: Pool) -> None: ...
+    def backward(
+        self, x: Any, coefficients: Any, grad_y: Any, grad_coefficients: Any, grad_x: Any, pool: Pool
+    ) -> None: ...
+
+def mix(logits: Sequence[Any], gates: Any, temperature: float, hard: bool, coefficients: Any, pool: Pool) -> float: ...
+def mix_backward(
+    logits: Sequence[Any],
+    gates: Any,
+    temperature: float,
+    grad_coefficients: Any,
+    grad_logits: Sequence[Any],
+    pool: Pool,
+) -> None: ...

@@ -7,6 +7,7 @@ A gate's id is the paper's operator number, which is its truth table read 00, 01
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 Bits = TypeVar("Bits", int, np.ndarray)
 
@@ -54,3 +55,20 @@ def swap_operands(gate: Bits) -> Bits:
     'NOT_A_AND_B'
     """
     return gate & 0b1001 | gate >> 1 & 0b0010 | gate << 1 & 0b0100
+
+
+def coefficients() -> NDArray[np.float64]:
+    """The coefficients of 1, a, b and ab in the multilinear extension of every gate: float64, shape (16, 4).
+
+    The extension is the one polynomial of degree 1 in each operand that equals the gate on {0, 1}²: the probability
+    that the gate is true when its operands are independent and true with probabilities a and b. These are the
+    real-valued operators of the paper's table.
+
+    Examples
+    --------
+    >>> coefficients()[XOR]  # a + b - 2ab
+    array([ 0.,  1.,  1., -2.])
+    """
+    gate = np.arange(N_GATES)
+    f00, f01, f10, f11 = (evaluate(gate, np.array(a), np.array(b)) for a in (0, 1) for b in (0, 1))
+    return np.stack([f00, f10 - f00, f01 - f00, f00 - f01 - f10 + f11], axis=1).astype(np.float64)

@@ -1,4 +1,6 @@
 // The Python module: argument checks and array plumbing, nothing else.
+#include "bind.hpp"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -126,6 +128,7 @@ nb::object outputs(gw::Engine& engine, ByteRows data, size_t n_rows, const std::
 }  // namespace
 
 NB_MODULE(_native, m) {
+  nb::set_leak_warnings(false);  // thread pools live until the interpreter ends
   m.def("simplify", &simplify, nb::arg("n_inputs"), nb::arg("gate"), nb::arg("a"), nb::arg("b"), nb::arg("outputs"),
         nb::arg("group_ptr"));
   m.def("levels", &levels);
@@ -137,4 +140,5 @@ NB_MODULE(_native, m) {
       .def_prop_ro("words", &gw::Engine::words)
       .def_prop_ro("n_slots", [](const gw::Engine& engine) { return engine.program().n_slots; })
       .def_prop_ro("n_levels", [](const gw::Engine& engine) { return engine.program().n_levels; });
+  bind_relaxed(m);
 }

@@ -13,23 +13,27 @@ add_library(gatewise_core STATIC
   ${native_dir}/optimize.cpp
   ${native_dir}/plan.cpp
   ${native_dir}/pool.cpp
+  ${native_dir}/relaxed_stack.cpp
   ${native_dir}/rewrite.cpp)
 target_include_directories(gatewise_core PUBLIC ${native_dir})
 target_link_libraries(gatewise_core PUBLIC Threads::Threads)
 target_compile_options(gatewise_core PRIVATE ${GATEWISE_OPTIMIZATION} -Wall -Wextra)
 
-# kernels.cpp once per SIMD level; dispatch.cpp picks one at run time.
-function(add_kernels level table)
-  add_library(kernels_${level} OBJECT ${native_dir}/kernels.cpp)
-  target_compile_definitions(kernels_${level} PRIVATE GATEWISE_LEVEL=${level} GATEWISE_KERNELS=${table})
-  target_compile_options(kernels_${level} PRIVATE ${GATEWISE_OPTIMIZATION} -Wall -Wextra -Wno-psabi -Wno-ignored-attributes ${ARGN})
+# The kernels once per SIMD level; dispatch.cpp picks one at run time.
+function(add_kernels level suffix)
+  add_library(kernels_${level} OBJECT ${native_dir}/kernels.cpp ${native_dir}/relaxed_kernels.cpp)
+  target_compile_definitions(kernels_${level} PRIVATE
+    GATEWISE_LEVEL=${level} GATEWISE_KERNELS=k${suffix}Kernels GATEWISE_RELAXED=k${suffix}Relaxed)
+  # Vector types make gcc warn about its own headers and about calls that do not happen.
+  target_compile_options(kernels_${level} PRIVATE ${GATEWISE_OPTIMIZATION} -ffp-contract=fast -Wall -Wextra
+    -Wno-psabi -Wno-ignored-attributes -Wno-maybe-uninitialized ${ARGN})
   target_sources(gatewise_core PRIVATE $<TARGET_OBJECTS:kernels_${level}>)
 endfunction()
 
-add_kernels(portable kPortableKernels)
+add_kernels(portable Portable)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-  add_kernels(avx2 kAvx2Kernels -mavx2 -DGATEWISE_AVX2)
-  add_kernels(avx512 kAvx512Kernels -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512 -DGATEWISE_AVX512)
+  add_kernels(avx2 Avx2 -mavx2 -mfma -DGATEWISE_AVX2)
+  add_kernels(avx512 Avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512 -DGATEWISE_AVX512)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
-  add_kernels(neon kNeonKernels -DGATEWISE_NEON)
+  add_kernels(neon Neon -DGATEWISE_NEON)
 endif()

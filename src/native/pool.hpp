@@ -15,6 +15,7 @@ class Pool {
  public:
   // The calling thread works too, so `threads` - 1 are started, at the first job that needs them.
   explicit Pool(unsigned threads) : n_workers_(threads - 1) {}
+  unsigned threads() const { return n_workers_ + 1; }
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;

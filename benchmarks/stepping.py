@@ -1,0 +1,159 @@
+"""One contender's training step, timed in a process of its own: what every training runner shares.
+
+In: a function that builds the contender's step for a job. Out: one JSON line of times, memory and losses.
+Import it before the contender: memory counts from here, right after torch itself is loaded.
+"""
+
+import argparse
+import gc
+import json
+import os
+import statistics
+import time
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import machine
+import torch
+from train_sizes import BATCH, SIZES, TrainSize
+
+LEARNING_RATE = 0.01
+N_CHECKED_STEPS = 20
+MIN_STEPS = 5
+CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
+
+Step = Callable[[], torch.Tensor]  # does forward, backward and update, gives the loss
+Build = Callable[["TrainJob"], Step]
+
+MEMORY_AT_IMPORT_GB = machine.memory_gb()
+
+
+@dataclass(frozen=True)
+class TrainJob:
+    """What to train: a size, a setting of the contender, and for how long to time it."""
+
+    size: TrainSize
+    setting: str
+    n_threads: int
+    seconds: float
+
+    @classmethod
+    def from_command_line(cls, settings: list[str]) -> "TrainJob":
+        """Parse the arguments that `train.py` passes."""
+        parser = argparse.ArgumentParser()
+        parser.add_argument("size", choices=list(SIZES))
+        parser.add_argument("--setting", choices=settings, required=True)
+        parser.add_argument("--threads", type=int, required=True)
+        parser.add_argument("--seconds", type=float, default=4.0)
+        args = parser.parse_args()
+        return cls(SIZES[args.size], args.setting, args.threads, args.seconds)
+
+    def make_batch(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Random bits as float32, and random classes: the same ones for every contender."""
+        generator = torch.Generator().manual_seed(0)
+        bits = torch.randint(2, (BATCH, self.size.n_inputs), generator=generator)
+        return bits.float(), torch.randint(self.size.n_groups, (BATCH,), generator=generator)
+
+
+def make_step(job: TrainJob, net: torch.nn.Module, optimizer: torch.optim.Optimizer, *, compiled: bool = False) -> Step:
+    """The plain training step on one fixed batch.
+
+    Compiled are the net and the loss together, which beats compiling the net alone; compiling the optimizer too
+    gains nothing over the fused one.
+    """
+    x, y = job.make_batch()
+
+    def loss_of(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.cross_entropy(net(x), y)
+
+    take_loss = torch.compile(loss_of, dynamic=False) if compiled else loss_of
+
+    def step() -> torch.Tensor:
+        loss = take_loss(x, y)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        return loss
+
+    return step
+
+
+def fused_adam(parameters: Any) -> torch.optim.Adam:
+    """torch's fastest Adam on a CPU: one call for all parameters."""
+    return torch.optim.Adam(parameters, lr=LEARNING_RATE, fused=True)
+
+
+def measure_step(build: Build, job: TrainJob) -> dict[str, Any]:
+    """Build, take the first step, check that the loss falls, then time."""
+    torch.set_num_threads(job.n_threads)
+    torch.manual_seed(0)
+    start = time.perf_counter()
+    step = build(job)
+    first_loss = step().item()
+    warm_up_s = time.perf_counter() - start
+    for _ in range(N_CHECKED_STEPS - 1):
+        step()
+    last_loss = step().item()
+    if not last_loss < first_loss:
+        raise SystemExit(f"loss must fall on a fixed batch, got {first_loss:.4f} then {last_loss:.4f}")
+    times = time_step(step, job.seconds)
+    return {
+        "setting": job.setting,
+        "threads": job.n_threads,
+        **times,
+        "warm_up_s": warm_up_s,
+        "peak_memory_mb": 1e3 * (machine.peak_memory_gb() - MEMORY_AT_IMPORT_GB),
+        "first_loss": first_loss,
+        "last_loss": last_loss,
+        "torch": torch.__version__,
+    }
+
+
+def time_step(step: Step, seconds: float) -> dict[str, float]:
+    """Median and least milliseconds, and how far to trust them.
+
+    "cpu_ms" is the processor time of a step: with one thread, what it takes on an idle machine. "busy_cores" says
+    how many cores this process kept busy, "cpu_share" which share of its cores' time others left to it.
+    """
+    gc.collect()
+    laps: list[float] = []
+    start, cpu_start, busy_start = time.perf_counter(), time.process_time(), busy_seconds()
+    while len(laps) < MIN_STEPS or time.perf_counter() - start < seconds:
+        lap_start = time.perf_counter()
+        step()
+        laps.append(time.perf_counter() - lap_start)
+    wall, own = time.perf_counter() - start, time.process_time() - cpu_start
+    of_others = max(0.0, busy_seconds() - busy_start - own)
+    return {
+        "step_ms": 1e3 * statistics.median(laps),
+        "fastest_ms": 1e3 * min(laps),
+        "cpu_ms": 1e3 * own / len(laps),
+        "n_steps": len(laps),
+        "busy_cores": own / wall,
+        "cpu_share": 1 - of_others / wall / len(os.sched_getaffinity(0)),
+    }
+
+
+def busy_seconds() -> float:
+    """Time that the cores of this process were busy, for anyone, since the machine started."""
+    cores = {f"cpu{core}" for core in os.sched_getaffinity(0)}
+    ticks = 0
+    for line in Path("/proc/stat").read_text().splitlines():
+        name, *fields = line.split()
+        if name in cores:
+            user, nice, system, _idle, _iowait, interrupts, soft_interrupts, stolen = map(int, fields[:8])
+            ticks += user + nice + system + interrupts + soft_interrupts + stolen
+    return ticks / CLOCK_TICKS
+
+
+def run(build: Build, settings: list[str], explain: Callable[[TrainJob], dict[str, Any]] | None = None) -> None:
+    """A runner's main function: prints the findings as JSON and drops what a contender prints while it works."""
+    job = TrainJob.from_command_line(settings)
+    with redirect_stdout(None):
+        result = measure_step(build, job)
+        if explain:
+            result |= explain(job)
+    print(json.dumps(result))

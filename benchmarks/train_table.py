@@ -1,0 +1,54 @@
+"""The results of `train.py` as text: one line per size, threads, contender and setting, and our own step's parts."""
+
+from typing import Any
+
+from targets import is_disturbed
+from train_targets import entries_of
+
+Result = dict[str, Any]
+
+COLUMNS = "{:<24}{:<28}{:>10}{:>12}{:>10}{:>12}{:>12}  {}"
+TITLES = ("net", "contender", "step ms", "fastest ms", "ours is", "memory MB", "warm-up s", "")
+SMALLEST_SHARE = 0.01  # of the step, to be listed
+
+
+def header() -> str:
+    """The columns' titles; "ours is" says how many times faster gatewise's step is."""
+    return COLUMNS.format(*TITLES).rstrip()
+
+
+def size_lines(result: Result) -> str:
+    """One line per contender and setting, then where gatewise's own time goes."""
+    ours = entries_of(result, "gatewise")
+    lines = [_entry_line(result, entry, ours) for entry in result["contenders"]]
+    for entry in ours:
+        lines += _breakdown_lines(entry["breakdown"])
+    return "\n".join(lines)
+
+
+def _entry_line(result: Result, entry: Result, ours: list[Result]) -> str:
+    n_threads = result["threads"]
+    return COLUMNS.format(
+        f"{result['size']}, {n_threads} thread{'s' if n_threads > 1 else ''}",
+        f"{entry['contender']} {entry['setting']}",
+        f"{entry['step_ms']:.3f}",
+        f"{entry['fastest_ms']:.3f}",
+        f"{entry['step_ms'] / ours[0]['step_ms']:.1f}x" if ours else "-",
+        f"{entry['peak_memory_mb']:.0f}",
+        f"{entry['warm_up_s']:.1f}",
+        f"disturbed, {entry['cpu_share']:.0%} of its cores" if is_disturbed(entry) else "",
+    ).rstrip()
+
+
+def _breakdown_lines(breakdown: Result) -> list[str]:
+    phases, native = breakdown["phases_ms"], breakdown["native_ms"]
+    step_ms = sum(phases.values())
+    rows = {f"phase {name}": ms for name, ms in phases.items()}
+    rows |= {f"native in {name}": ms for name, ms in native.items()}
+    rows |= {"Python and torch": breakdown["python_and_torch_ms"]}
+    rows |= {f"torch operator {name}": ms for name, ms in breakdown["torch_operators_ms"].items()}
+    return [
+        f"    {name:<60}{ms:>10.3f} ms{ms / step_ms:>7.0%}"
+        for name, ms in rows.items()
+        if ms > SMALLEST_SHARE * step_ms
+    ]

@@ -1,0 +1,24 @@
+"""Differentiable logic gates in PyTorch: layers, what they are made of, and the step to a `Circuit`.
+
+values in [0, 1] -> LogicLayer -> ... -> GroupSum -> loss;   discretize(network) -> Circuit
+"""
+
+from gatewise.nn.discretize import discretize
+from gatewise.nn.layer import GroupSum, LogicLayer, LogicNetwork, logic_network
+from gatewise.nn.parametrization import Light, Residual, Softmax, normal
+from gatewise.nn.sampling import Gumbel, HardStraightThrough, Soft
+
+__all__ = [
+    "GroupSum",
+    "Gumbel",
+    "HardStraightThrough",
+    "Light",
+    "LogicLayer",
+    "LogicNetwork",
+    "Residual",
+    "Soft",
+    "Softmax",
+    "discretize",
+    "logic_network",
+    "normal",
+]

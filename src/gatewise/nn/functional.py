@@ -1,0 +1,119 @@
+"""What relaxed layers compute: the definition in plain torch, and the same by native kernels on the CPU.
+
+In: samples, wiring and coefficients of (1, a, b, ab) per gate, or logits over operators. Out: tensors with gradients.
+Invariant: the native functions equal the plain ones up to float32 rounding; on 0/1 samples and 0/1 choices, exactly.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gatewise import _native
+from gatewise.gates import coefficients as gate_coefficients
+
+
+def evaluate_gates(x: Tensor, a: Tensor, b: Tensor, coefficients: Tensor) -> Tensor:
+    """One layer, in plain torch, on any device.
+
+    Parameters
+    ----------
+    x : (..., in_features)
+    a, b : integer tensors, (out_features,)
+        Operands of each gate.
+    coefficients : (out_features, 4)
+        Of 1, a, b and ab.
+
+    Returns
+    -------
+    (..., out_features)
+    """
+    c0, c1, c2, c3 = coefficients.unbind(-1)
+    xa, xb = x[..., a], x[..., b]
+    return c0 + c1 * xa + xb * (c2 + c3 * xa)
+
+
+def mix_gates(logits: Tensor, operators: Sequence[int], temperature: float = 1.0, *, hard: bool = False) -> Tensor:
+    """Coefficients of gates that are mixtures of operators, in plain torch.
+
+    Parameters
+    ----------
+    logits : (n_operators, out_features)
+    operators : gate ids, one a row of `logits`
+    temperature : float
+        Of the softmax; with `hard`, of the softmax that gradients see.
+    hard : bool
+        Forward takes the operator with the largest logit, the lowest on ties; the gradient is the softmax's.
+
+    Returns
+    -------
+    (out_features, 4)
+    """
+    table = torch.as_tensor(gate_coefficients()[list(operators)], dtype=logits.dtype, device=logits.device)
+    return choose(logits, temperature, hard=hard).T @ table
+
+
+def choose(logits: Tensor, temperature: float = 1.0, *, hard: bool = False) -> Tensor:
+    """Softmax over the first axis; with `hard`, the largest alone, with the gradient of the softmax."""
+    probabilities = (logits / temperature).softmax(0)
+    if not hard:
+        return probabilities
+    chosen = torch.zeros_like(logits).scatter_(0, logits.argmax(0, keepdim=True), 1.0)
+    return chosen + (probabilities - probabilities.detach())
+
+
+@cache
+def _pool(threads: int) -> _native.Pool:
+    return _native.Pool(threads)
+
+
+def current_pool() -> _native.Pool:
+    """Native threads, as many as torch uses."""
+    return _pool(torch.get_num_threads())
+
+
+class RunStack(torch.autograd.Function):
+    """All layers of a stack in one native call, forward and backward."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, coefficients: Tensor, stack: _native.RelaxedStack, n_outputs: int) -> Tensor:
+        """x: (n, in_features) float32 or bool; coefficients: (n_gates, 4) of all layers."""
+        y = torch.empty(len(x), n_outputs)
+        stack.forward(x.detach(), coefficients.detach(), y, current_pool())
+        ctx.save_for_backward(x, coefficients)
+        ctx.stack = stack
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, grad_y: Tensor) -> tuple[Tensor | None, Tensor, None, None]:
+        x, coefficients = ctx.saved_tensors
+        grad_coefficients = torch.empty_like(coefficients)
+        grad_x = torch.empty(x.shape) if ctx.needs_input_grad[0] else None
+        ctx.stack.backward(
+            x.detach(), coefficients.detach(), grad_y.contiguous(), grad_coefficients, grad_x, current_pool()
+        )
+        return grad_x, grad_coefficients, None, None
+
+
+class MixStack(torch.autograd.Function):
+    """`mix_gates` of all layers of a stack in one native call; the second result is the mean largest probability."""
+
+    @staticmethod
+    def forward(ctx: Any, operators: Tensor, temperature: float, hard: bool, *logits: Tensor) -> tuple[Tensor, float]:
+        coefficients = torch.empty(sum(z.shape[1] for z in logits), 4)
+        rows = [z.detach() for z in logits]
+        confidence = _native.mix(rows, operators, temperature, hard, coefficients, current_pool())
+        ctx.save_for_backward(*logits)
+        ctx.operators, ctx.temperature = operators, temperature
+        return coefficients, confidence
+
+    @staticmethod
+    def backward(ctx: Any, grad_coefficients: Tensor, _: None) -> tuple[Tensor | None, ...]:
+        logits = [z.detach() for z in ctx.saved_tensors]
+        grads = [torch.empty_like(z) for z in logits]
+        _native.mix_backward(
+            logits, ctx.operators, ctx.temperature, grad_coefficients.contiguous(), grads, current_pool()
+        )
+        return None, None, None, *grads

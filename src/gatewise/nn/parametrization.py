@@ -1,0 +1,148 @@
+"""How a gate's parameters become its coefficients of (1, a, b, ab): small objects that a layer is built with.
+
+In: the number of gates, then a weight tensor. Out: the initial weight, coefficients with gradients, and the gate ids
+that the weight stands for. Weights are stored operator by operator, shape (n_parameters, n_gates), so that kernels read
+neighboring gates side by side.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gatewise.gates import NAMES, A
+from gatewise.nn import functional
+from gatewise.nn.sampling import Sampling
+
+ALL_OPERATORS = tuple(range(len(NAMES)))
+Initialization = Callable[[tuple[int, ...], int, torch.Generator | None], Tensor]
+
+
+def normal(operators: tuple[int, ...], n_gates: int, generator: torch.Generator | None = None) -> Tensor:
+    """The paper's initialization: logits from the standard normal distribution."""
+    return torch.randn(len(operators), n_gates, generator=generator)
+
+
+@dataclass(frozen=True)
+class Residual:
+    """Logits 0, but for `strength` on the gate A: a layer starts by passing most of its input through.
+
+    Examples
+    --------
+    >>> Residual(5.0)((1, 3, 6), 2).tolist()
+    [[0.0, 0.0], [5.0, 5.0], [0.0, 0.0]]
+    """
+
+    strength: float = 5.0
+
+    def __call__(self, operators: tuple[int, ...], n_gates: int, generator: torch.Generator | None = None) -> Tensor:
+        if A not in operators:
+            raise ValueError(f"operators must contain {A} (the gate A) for a residual initialization, got {operators}")
+        logits = torch.zeros(len(operators), n_gates)
+        logits[operators.index(A)] = self.strength
+        return logits
+
+
+class Softmax:
+    """A softmax over operators, as in the paper: all 16, or any subset.
+
+    Parameters
+    ----------
+    operators : gate ids
+        Which gates a gate may become.
+    initialization : `normal`, `Residual`, or a function like them
+
+    Examples
+    --------
+    >>> Softmax(operators=[1, 7, 8, 14]).n_parameters
+    4
+    """
+
+    def __init__(self, operators: Sequence[int] = ALL_OPERATORS, *, initialization: Initialization = normal) -> None:
+        self.operators = tuple(int(gate) for gate in operators)
+        self.initialization = initialization
+        if not self.operators or len(set(self.operators)) < len(self.operators):
+            raise ValueError(f"operators must be distinct gate ids, at least one, got {list(operators)}")
+        if not set(self.operators) <= set(ALL_OPERATORS):
+            raise ValueError(f"operators must be gate ids in 0..15, got {list(operators)}")
+
+    @property
+    def n_parameters(self) -> int:
+        """Parameters a gate."""
+        return len(self.operators)
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """Equal for parametrizations whose weights can be mixed together."""
+        return (Softmax, self.operators)
+
+    def initialize(self, n_gates: int, generator: torch.Generator | None = None) -> Tensor:
+        """The initial weight, (n_parameters, n_gates)."""
+        return self.initialization(self.operators, n_gates, generator)
+
+    def coefficients(self, weights: Sequence[Tensor], sampling: Sampling, training: bool) -> Tensor:
+        """Coefficients of the gates of all `weights`, one after the other, (n_gates, 4)."""
+        logits, temperature, hard = sampling.prepare(weights) if training else (weights, 1.0, True)
+        if all(z.device.type == "cpu" and z.dtype == torch.float32 for z in logits):
+            operators = torch.tensor(self.operators, dtype=torch.uint8)
+            contiguous = [z.contiguous() for z in logits]
+            coefficients, confidence = functional.MixStack.apply(operators, temperature, hard, *contiguous)
+        else:
+            parts = [functional.mix_gates(z, self.operators, temperature, hard=hard) for z in logits]
+            coefficients = torch.cat(parts)
+            with torch.no_grad():
+                confidence = float(torch.cat([z.softmax(0).amax(0) for z in logits]).mean())
+        if training:
+            sampling.observe(confidence, self.n_parameters)
+        return coefficients
+
+    def probabilities(self, weight: Tensor, sampling: Sampling, training: bool) -> Tensor:
+        """Weights of the operators of every gate, (n_parameters, n_gates), for relaxations without coefficients."""
+        (logits,), temperature, hard = sampling.prepare([weight]) if training else ([weight], 1.0, True)
+        if training:
+            sampling.observe(float(logits.detach().softmax(0).amax(0).mean()), self.n_parameters)
+        return functional.choose(logits, temperature, hard=hard)
+
+    def gates(self, weight: Tensor) -> np.ndarray:
+        """The operator with the largest logit of every gate, uint8 (n_gates,)."""
+        chosen = weight.detach().argmax(0).cpu().numpy()
+        return np.array(self.operators, np.uint8)[chosen]
+
+
+class Light:
+    """Four parameters a gate: the entries of its truth table, w = (1 + sin theta) / 2 (input-wise parametrization).
+
+    Starts near the gate A: theta is normal with deviation 0.25 around -1.2 for 00 and 01, around 1.2 for 10 and 11.
+    """
+
+    n_parameters = 4
+    kind: tuple[object, ...] = ("light",)
+
+    def initialize(self, n_gates: int, generator: torch.Generator | None = None) -> Tensor:
+        """The initial angles, (4, n_gates), for operands 00, 01, 10, 11."""
+        toward = torch.tensor([-1.2, -1.2, 1.2, 1.2])[:, None]
+        return toward + 0.25 * torch.randn(4, n_gates, generator=generator)
+
+    def coefficients(self, weights: Sequence[Tensor], sampling: Sampling, training: bool) -> Tensor:
+        """Coefficients of the gates of all `weights`, one after the other, (n_gates, 4)."""
+        theta = torch.cat(list(weights), 1)
+        soft = 0.5 + 0.5 * theta.sin()
+        hard = (soft.detach() >= 0.5).to(theta.dtype)
+        if not training:
+            truth = hard
+        elif sampling.is_hard:
+            truth = hard + soft - soft.detach()
+        else:
+            truth = soft
+        t00, t01, t10, t11 = truth
+        return torch.stack([t00, t10 - t00, t01 - t00, t11 - t10 - t01 + t00], 1)
+
+    def gates(self, weight: Tensor) -> np.ndarray:
+        """The gate whose truth table the rounded entries are, uint8 (n_gates,)."""
+        bits = (0.5 + 0.5 * weight.detach().sin() >= 0.5).cpu().numpy()
+        return (np.array([8, 4, 2, 1]) @ bits).astype(np.uint8)
+
+
+Parametrization = Softmax | Light

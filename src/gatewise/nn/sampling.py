@@ -1,0 +1,79 @@
+"""How training draws a gate from its distribution: what the forward pass sees, and what gradients see.
+
+In: logits. Out: logits, the temperature of their softmax, and whether the forward pass takes the largest. Evaluation
+always takes the largest.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+
+class Soft(nn.Module):
+    """The mixture itself, as in the paper."""
+
+    is_hard = False
+
+    def prepare(self, logits: Sequence[Tensor]) -> tuple[Sequence[Tensor], float, bool]:
+        """Logits, temperature, and whether to take the largest."""
+        return logits, 1.0, False
+
+    def observe(self, confidence: float, n_operators: int) -> None:
+        """Nothing to adapt."""
+
+
+class HardStraightThrough(nn.Module):
+    """Forward the most probable gate, backward a softmax whose temperature falls as gates become sure (CAGE).
+
+    The temperature is 3 - 2.5 (c - 1/k) / (1 - 1/k), with c the running mean, at rate 0.99, of the largest probability
+    of a gate, and k the number of operators. c is part of the state.
+    """
+
+    is_hard = True
+    confidence: Tensor
+    temperature: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("confidence", torch.tensor(-1.0, dtype=torch.float64))  # negative: nothing seen yet
+        self.register_buffer("temperature", torch.tensor(3.0, dtype=torch.float64))
+
+    def prepare(self, logits: Sequence[Tensor]) -> tuple[Sequence[Tensor], float, bool]:
+        """Logits, temperature, and whether to take the largest."""
+        return logits, float(self.temperature), True
+
+    def observe(self, confidence: float, n_operators: int) -> None:
+        """Take the mean largest probability of a step into account."""
+        seen = float(self.confidence)
+        mean = confidence if seen < 0 else 0.99 * seen + 0.01 * confidence
+        share = (mean - 1 / n_operators) / (1 - 1 / n_operators) if n_operators > 1 else 1.0
+        self.confidence.fill_(mean)
+        self.temperature.fill_(3.0 - 2.5 * share)
+
+
+class Gumbel(nn.Module):
+    """A gate drawn at random: Gumbel noise on the logits, forward the largest, backward a softmax at `tau`."""
+
+    is_hard = True
+
+    def __init__(self, tau: float = 0.3, *, generator: torch.Generator | None = None) -> None:
+        super().__init__()
+        if not tau > 0:
+            raise ValueError(f"tau must be positive, got {tau}")
+        self.tau = tau
+        self.generator = generator
+
+    def prepare(self, logits: Sequence[Tensor]) -> tuple[Sequence[Tensor], float, bool]:
+        """Logits, temperature, and whether to take the largest."""
+        return [z + self._noise(z) for z in logits], self.tau, True
+
+    def observe(self, confidence: float, n_operators: int) -> None:
+        """Nothing to adapt."""
+
+    def _noise(self, like: Tensor) -> Tensor:
+        exponential = torch.empty_like(like).exponential_(generator=self.generator)
+        return -exponential.log()
+
+
+Sampling = Soft | HardStraightThrough | Gumbel

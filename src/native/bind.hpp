@@ -1,0 +1,6 @@
+// The parts of the Python module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+void bind_relaxed(nanobind::module_& m);

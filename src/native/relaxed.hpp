@@ -1,0 +1,48 @@
+// Differentiable gates on the CPU: the relaxation of a gate is c0 + c1 a + c2 b + c3 ab, with coefficients that mix the
+// 16 gates. A network runs on *tiles*: 16 samples side by side, so that one wire of a tile is one cache line and a
+// whole layer of a tile stays near the core. relaxed_kernels.cpp is compiled once per SIMD level.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gatewise {
+
+constexpr size_t kTile = 16;
+
+// One layer: gate i reads rows a[i] and b[i] of its input and has coefficients[4 i .. 4 i + 3] of 1, a, b and ab.
+struct RelaxedLayer {
+  uint32_t n_in, n_out;
+  const int32_t* a;
+  const int32_t* b;
+  const float* coefficients;
+};
+
+// How logits become coefficients. Row k of the logits (n_gates apart) belongs to operator gates[k].
+struct Mixture {
+  const float* logits;
+  size_t n_gates;
+  const uint8_t* gates;
+  uint32_t n_operators;
+  float temperature;  // of the softmax that gradients see
+  bool hard;          // forward takes the operator with the largest logit, the lowest on ties
+};
+
+struct RelaxedKernels {
+  // Rows of kTile values: y[i] = gate i of x.
+  void (*forward)(const RelaxedLayer& layer, const float* x, float* y);
+  // Adds to grad_x (if not null) and grad_coefficients what grad_y says.
+  void (*backward)(const RelaxedLayer& layer, const float* x, const float* grad_y, float* grad_x,
+                   float* grad_coefficients);
+  // Gates begin .. end - 1: their coefficients, and the sum of the largest probability of each at temperature 1.
+  double (*mix)(const Mixture& mixture, size_t begin, size_t end, float* coefficients);
+  // Gradients of the logits from those of the coefficients.
+  void (*mix_backward)(const Mixture& mixture, size_t begin, size_t end, const float* grad_coefficients,
+                       float* grad_logits);
+};
+
+// Levels this machine can run, in the order of available_kernels(); ends with nullptr. The first is what is used.
+const RelaxedKernels* const* available_relaxed();
+const RelaxedKernels& relaxed_kernels();
+
+}  // namespace gatewise

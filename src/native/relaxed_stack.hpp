@@ -1,0 +1,53 @@
+// A stack of relaxed layers, run tile by tile: a tile of samples goes through all layers before the next one starts, so
+// that activations never leave the cache. The backward pass computes them again instead of storing them.
+#pragma once
+
+#include <vector>
+
+#include "pool.hpp"
+#include "relaxed.hpp"
+
+namespace gatewise {
+
+// Borrowed samples: float or byte 0/1 values, strides in elements.
+struct Samples {
+  const void* data;
+  bool is_bytes;
+  size_t n_samples;
+  ptrdiff_t row_stride, column_stride;
+};
+
+class RelaxedStack {
+ public:
+  struct Wiring {
+    std::vector<int32_t> a, b;  // operands of each gate, in 0 .. (previous width) - 1
+  };
+
+  // Outputs are the last layer, or, with n_groups > 0, its sums over equal consecutive groups.
+  RelaxedStack(uint32_t n_inputs, std::vector<Wiring> wirings, uint32_t n_groups);
+
+  // coefficients: n_gates x 4, layer after layer. y: n_samples x n_outputs.
+  void forward(const Samples& x, const float* coefficients, float* y, Pool& pool) const;
+
+  // grad_coefficients: n_gates x 4, overwritten; grad_x: n_samples x n_inputs, overwritten, or null. The order of all
+  // sums depends on the number of samples alone, not on the number of threads.
+  void backward(const Samples& x, const float* coefficients, const float* grad_y, float* grad_coefficients,
+                float* grad_x, Pool& pool) const;
+
+  uint32_t n_inputs() const { return n_inputs_; }
+  size_t n_gates() const { return n_gates_; }
+  uint32_t n_outputs() const { return n_groups_ ? n_groups_ : last_width(); }
+
+ private:
+  uint32_t last_width() const { return wirings_.empty() ? n_inputs_ : static_cast<uint32_t>(wirings_.back().a.size()); }
+  std::vector<RelaxedLayer> layers(const float* coefficients) const;
+  void backward_tile(const Samples& x, size_t tile, const std::vector<RelaxedLayer>& layers, const float* grad_y,
+                     float* activations, float* grads, float* grad_coefficients, float* grad_x) const;
+
+  uint32_t n_inputs_, n_groups_;
+  std::vector<Wiring> wirings_;
+  size_t n_gates_ = 0;
+  size_t max_width_;
+};
+
+}  // namespace gatewise

@@ -1,0 +1,113 @@
+// Relaxed layers without Python: every SIMD level against the plain formula, and thread counts against each other.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+#include "relaxed_stack.hpp"
+
+namespace gw = gatewise;
+
+namespace {
+
+std::mt19937 random_bits(7);
+
+std::vector<float> random_floats(size_t n) {
+  std::uniform_real_distribution<float> uniform(0, 1);
+  std::vector<float> values(n);
+  for (float& value : values) value = uniform(random_bits);
+  return values;
+}
+
+std::vector<int32_t> random_operands(size_t n, uint32_t width) {
+  std::vector<int32_t> operands(n);
+  for (int32_t& operand : operands) operand = static_cast<int32_t>(random_bits() % width);
+  return operands;
+}
+
+void require_close(const std::vector<float>& got, const std::vector<float>& expected, const char* what) {
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (std::fabs(got[i] - expected[i]) <= 1e-4f * (1 + std::fabs(expected[i]))) continue;
+    std::printf("%s[%zu] must be %g, got %g\n", what, i, expected[i], got[i]);
+    std::exit(1);
+  }
+}
+
+void check_level(const gw::RelaxedKernels& kernels, uint32_t n_in, uint32_t n_out) {
+  const std::vector<int32_t> a = random_operands(n_out, n_in), b = random_operands(n_out, n_in);
+  const std::vector<float> c = random_floats(4 * n_out), x = random_floats(n_in * gw::kTile);
+  const std::vector<float> grad_y = random_floats(n_out * gw::kTile);
+  std::vector<float> y(n_out * gw::kTile), grad_x(x.size()), grad_c(c.size());
+  std::vector<float> expected_y(y.size()), expected_x(x.size()), expected_c(c.size());
+  for (size_t i = 0; i < n_out; ++i)
+    for (size_t s = 0; s < gw::kTile; ++s) {
+      const size_t at_a = a[i] * gw::kTile + s, at_b = b[i] * gw::kTile + s;
+      const float va = x[at_a], vb = x[at_b], g = grad_y[i * gw::kTile + s];
+      expected_y[i * gw::kTile + s] = c[4 * i] + c[4 * i + 1] * va + c[4 * i + 2] * vb + c[4 * i + 3] * va * vb;
+      expected_x[at_a] += g * (c[4 * i + 1] + c[4 * i + 3] * vb);
+      expected_x[at_b] += g * (c[4 * i + 2] + c[4 * i + 3] * va);
+      const float basis[4] = {1, va, vb, va * vb};
+      for (size_t k = 0; k < 4; ++k) expected_c[4 * i + k] += g * basis[k];
+    }
+  const gw::RelaxedLayer layer{n_in, n_out, a.data(), b.data(), c.data()};
+  kernels.forward(layer, x.data(), y.data());
+  kernels.backward(layer, x.data(), grad_y.data(), grad_x.data(), grad_c.data());
+  require_close(y, expected_y, "y");
+  require_close(grad_x, expected_x, "grad_x");
+  require_close(grad_c, expected_c, "grad_coefficients");
+}
+
+void check_mixture(const gw::RelaxedKernels& kernels, size_t n_gates, float temperature) {
+  const std::vector<float> logits = random_floats(16 * n_gates);
+  std::vector<uint8_t> gates(16);
+  for (uint8_t k = 0; k < 16; ++k) gates[k] = k;
+  std::vector<float> c(4 * n_gates), expected(4 * n_gates), grad(16 * n_gates);
+  for (size_t i = 0; i < n_gates; ++i) {
+    double total = 0, truth[4] = {};
+    for (size_t k = 0; k < 16; ++k) total += std::exp(logits[k * n_gates + i] / temperature);
+    for (size_t k = 0; k < 16; ++k)
+      for (int t = 0; t < 4; ++t)
+        if (k >> (3 - t) & 1) truth[t] += std::exp(logits[k * n_gates + i] / temperature) / total;
+    const double values[4] = {truth[0], truth[2] - truth[0], truth[1] - truth[0],
+                              truth[3] - truth[2] - truth[1] + truth[0]};
+    for (size_t k = 0; k < 4; ++k) expected[4 * i + k] = static_cast<float>(values[k]);
+  }
+  const gw::Mixture mixture{logits.data(), n_gates, gates.data(), 16, temperature, false};
+  kernels.mix(mixture, 0, n_gates, c.data());
+  kernels.mix_backward(mixture, 0, n_gates, c.data(), grad.data());
+  require_close(c, expected, "coefficients");
+}
+
+void check_threads() {
+  const gw::RelaxedStack stack(
+      9, {{random_operands(40, 9), random_operands(40, 9)}, {random_operands(30, 40), random_operands(30, 40)}}, 3);
+  const std::vector<float> x = random_floats(150 * 9), c = random_floats(4 * 70), grad_y = random_floats(150 * 3);
+  const gw::Samples samples{x.data(), false, 150, 9, 1};
+  std::vector<std::vector<float>> results;
+  for (const unsigned threads : {1u, 2u, 5u}) {
+    gw::Pool pool(threads);
+    std::vector<float> y(150 * 3), grad_c(4 * 70), grad_x(150 * 9);
+    stack.forward(samples, c.data(), y.data(), pool);
+    stack.backward(samples, c.data(), grad_y.data(), grad_c.data(), grad_x.data(), pool);
+    y.insert(y.end(), grad_c.begin(), grad_c.end());
+    y.insert(y.end(), grad_x.begin(), grad_x.end());
+    results.push_back(y);
+  }
+  if (results[0] == results[1] && results[0] == results[2]) return;
+  std::printf("results must not depend on the number of threads\n");
+  std::exit(1);
+}
+
+}  // namespace
+
+int main() {
+  for (const gw::RelaxedKernels* const* level = gw::available_relaxed(); *level; ++level) {
+    for (const uint32_t n_out : {1u, 7u, 64u}) check_level(**level, 5, n_out);
+    for (const size_t n_gates : {1, 15, 16, 50})
+      for (const float temperature : {0.5f, 1.0f}) check_mixture(**level, n_gates, temperature);
+  }
+  check_threads();
+  std::printf("relaxed layers agree\n");
+  return 0;
+}
