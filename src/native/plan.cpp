@@ -1,9 +1,11 @@
-// Netlist -> Program, level by level. Within a level gates are sorted by kind, so that one loop runs many of them, and
-// by operand slot, so that one operand streams. Three things keep wires out of memory: a gate that is read once is
-// computed inside its reader (a pair), a gate that only feeds an output goes straight into the counting adders, and
-// slots come from a last-in first-out list, so that a result lands in a line that was just read.
+// Netlist -> Program, tile by tile, and level by level within a tile. Within a level gates are sorted by kind, so that
+// one loop runs many of them, and by operand slot, so that one operand streams. Four things keep wires out of memory: a
+// gate that is read once is computed inside its reader (a pair), a gate that only feeds an output goes straight into
+// the counting adders, slots come from a last-in first-out list, so that a result lands in a line that was just read,
+// and a large circuit runs in tiles, so that where its wiring is local, wires die before they leave the cache.
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include "lower.hpp"
 #include "program.hpp"
@@ -13,6 +15,7 @@ namespace {
 
 constexpr uint32_t kZeroSlot = 0;
 constexpr uint32_t kNone = ~0u;
+constexpr uint32_t kTileGates = 8192;
 
 struct Sorted {
   std::vector<uint32_t> items, ptr;  // bucket k is items[ptr[k]:ptr[k + 1]]
@@ -46,8 +49,9 @@ class Planner {
     find_outputs();
     pair_gates();
     find_levels();
+    find_tiles();
     place_inputs();
-    for (uint32_t level = 0; level <= program_.n_levels; ++level) emit_level(level);
+    for (uint32_t tile = 0; tile < 2 * n_tiles_; ++tile) emit_tile(tile);
     for (uint32_t group = 0; group < circuit_.n_groups; ++group) emit_count(group, true);
     finish();
     return std::move(program_);
@@ -112,22 +116,66 @@ class Planner {
   }
 
   void find_levels() {
-    std::vector<uint32_t> level(net_.n_nodes(), 0);
+    level_.assign(net_.n_nodes(), 0);
     for (uint32_t node = net_.first_gate; node < net_.n_nodes(); ++node) {
-      if (is_inside_[node]) {
-        level[node] = kNone;
-        continue;
-      }
+      if (is_inside_[node]) continue;
       const Operation operation = operation_at(node);
       for (uint32_t k = 0; k < operation.n_operands; ++k)
-        level[node] = std::max(level[node], 1 + level[operation.operands[k]]);
-      program_.n_levels = std::max(program_.n_levels, level[node]);
+        level_[node] = std::max(level_[node], 1 + level_[operation.operands[k]]);
+      program_.n_levels = std::max(program_.n_levels, level_[node]);
     }
     program_.n_gates = static_cast<uint32_t>(net_.gates.size());
-    by_level_ = bucket_by(level, program_.n_levels + 1);
-    std::vector<uint32_t> ref_level;
-    for (const OutputRef& ref : refs_) ref_level.push_back(level[ref.node]);
-    refs_by_level_ = bucket_by(ref_level, program_.n_levels + 1);
+  }
+
+  // Gates that see a narrow range of inputs run first, in the order of that range; the others run in the order of the
+  // first output that needs them. Every operand so has a lower tile, or the same tile and a lower level.
+  void find_tiles() {
+    n_tiles_ = std::max(1u, program_.n_gates / kTileGates);
+    const std::vector<uint32_t> forward = tiles_from_inputs(), backward = tiles_from_outputs();
+    std::vector<uint32_t> tile(net_.n_nodes(), kNone);
+    for (uint32_t node = 0; node < net_.n_nodes(); ++node)
+      if (!is_inside_[node]) tile[node] = forward[node] != kNone ? forward[node] : n_tiles_ + backward[node];
+    const Sorted by_level = bucket_by(level_, program_.n_levels + 1);
+    std::vector<uint32_t> tile_by_level;
+    for (const uint32_t node : by_level.items) tile_by_level.push_back(tile[node]);
+    by_tile_ = bucket_by(tile_by_level, 2 * n_tiles_);
+    for (uint32_t& item : by_tile_.items) item = by_level.items[item];
+    std::vector<uint32_t> ref_tile;
+    for (const OutputRef& ref : refs_) ref_tile.push_back(tile[ref.node]);
+    refs_by_tile_ = bucket_by(ref_tile, 2 * n_tiles_);
+  }
+
+  uint32_t tile_at(uint64_t i, uint64_t n) const { return static_cast<uint32_t>(i * n_tiles_ / n); }
+
+  // The last tile of inputs that a gate sees; kNone if its operands are more than one tile apart.
+  std::vector<uint32_t> tiles_from_inputs() const {
+    std::vector<uint32_t> tile(net_.n_nodes(), kNone);
+    for (uint32_t node = 0; node < net_.first_gate; ++node) tile[node] = tile_at(node, net_.first_gate);
+    for (uint32_t node = net_.first_gate; node < net_.n_nodes(); ++node) {
+      if (is_inside_[node]) continue;
+      const Operation operation = operation_at(node);
+      uint32_t first = kNone, last = 0;
+      for (uint32_t k = 0; k < operation.n_operands; ++k) {
+        first = std::min(first, tile[operation.operands[k]]);
+        last = std::max(last, tile[operation.operands[k]]);
+      }
+      if (last != kNone && last - first <= 1) tile[node] = last;
+    }
+    return tile;
+  }
+
+  // The first tile of outputs that needs a node.
+  std::vector<uint32_t> tiles_from_outputs() const {
+    std::vector<uint32_t> tile(net_.n_nodes(), n_tiles_ - 1);
+    for (uint32_t i = 0; i < circuit_.n_outputs; ++i)
+      tile[net_.outputs[i]] = std::min(tile[net_.outputs[i]], tile_at(i, circuit_.n_outputs));
+    for (uint32_t node = net_.n_nodes(); node-- > net_.first_gate;) {
+      if (is_inside_[node]) continue;
+      const Operation operation = operation_at(node);
+      for (uint32_t k = 0; k < operation.n_operands; ++k)
+        tile[operation.operands[k]] = std::min(tile[operation.operands[k]], tile[node]);
+    }
+    return tile;
   }
 
   void place_inputs() {
@@ -138,11 +186,22 @@ class Planner {
     program_.n_slots = net_.first_gate;
   }
 
-  void emit_level(uint32_t level) {
+  void emit_tile(uint32_t tile) {
+    for (uint32_t begin = by_tile_.ptr[tile], end = begin; begin < by_tile_.ptr[tile + 1]; begin = end) {
+      const uint32_t level = level_[by_tile_.items[begin]];
+      while (end < by_tile_.ptr[tile + 1] && level_[by_tile_.items[end]] == level) ++end;
+      if (level > 0) emit_level({by_tile_.items.data() + begin, end - begin});
+    }
+    for (uint32_t i = refs_by_tile_.ptr[tile]; i < refs_by_tile_.ptr[tile + 1]; ++i) {
+      const OutputRef& ref = refs_[refs_by_tile_.items[i]];
+      waiting_[ref.group].push_back(ref.node);
+    }
+    for (uint32_t group = 0; group < circuit_.n_groups; ++group) emit_count(group, false);
+  }
+
+  void emit_level(std::span<const uint32_t> nodes) {
     std::vector<Keyed> stored, sinks;
-    for (uint32_t i = by_level_.ptr[level]; i < by_level_.ptr[level + 1]; ++i) {
-      const uint32_t node = by_level_.items[i];
-      if (node < net_.first_gate) continue;
+    for (const uint32_t node : nodes) {
       const uint64_t group = sink_group_[node];
       const uint64_t kind = operation_at(node).kind;
       if (group == kNone) {
@@ -153,10 +212,6 @@ class Planner {
     }
     emit_sinks(sinks, stored);
     emit_gates(stored);
-    for (uint32_t i = refs_by_level_.ptr[level]; i < refs_by_level_.ptr[level + 1]; ++i) {
-      const OutputRef& ref = refs_[refs_by_level_.items[i]];
-      waiting_[ref.group].push_back(ref.node);
-    }
     for (const auto& [_, node] : stored)
       if (sink_group_[node] != kNone) waiting_[sink_group_[node]].push_back(node);
   }
@@ -243,7 +298,9 @@ class Planner {
   std::vector<OutputRef> refs_;       // all other outputs
   std::vector<uint32_t> absorbed_;    // the operand that a gate computes itself
   std::vector<bool> is_inside_;       // whether a gate is such an operand
-  Sorted by_level_, refs_by_level_;
+  std::vector<uint32_t> level_;
+  uint32_t n_tiles_ = 1;
+  Sorted by_tile_, refs_by_tile_;  // gates of a tile are sorted by level
   std::vector<uint32_t> slot_, free_;
   std::vector<std::vector<uint32_t>> waiting_;  // per group: nodes computed, not yet counted
 };
