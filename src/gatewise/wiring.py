@@ -37,12 +37,13 @@ So no pair is read twice before all are read once, each pass reads every wire eq
 prefix of it, up to one. The layer as a whole has more structure than a random one; each round has not.
 
 ``local`` wiring. Gates and wires are cut into ``n_blocks = max(1, min(ceil(max(n, out_features) / 4096), n //
-128))`` blocks, and a gate reads wires of its own block only. Gates ``k * out_features // n_blocks`` up to
-``(k + 1) * out_features // n_blocks`` are block k. Of the wires, block k is ``k * n // n_blocks`` up to ``(k + 1)
-* n // n_blocks``; but in layers 2, 6, 10, ..., which mix the blocks, it is k, k + n_blocks, k + 2 * n_blocks, and
-so on: some of every block of the layer before, if that has at least n_blocks wires a block. In a block pins are
-dealt as in a random wiring of its wires, with ``key((k << 32) ^ r)`` for deal r. So every wire of a block is read
-equally often, up to one; between blocks, up to two.
+128))`` blocks, one more if that is even (a power of two would send a mixing block's wires to the same sets of a
+cache), and a gate reads wires of its own block only. Gates ``k * out_features // n_blocks`` up to ``(k + 1) *
+out_features // n_blocks`` are block k. Of the wires, block k is ``k * n // n_blocks`` up to ``(k + 1) * n //
+n_blocks``; but in layers 0, 6, 12, ..., which mix the blocks, it is k, k + n_blocks, k + 2 * n_blocks, and so on:
+some of every part of the layer before. In a block pins are dealt as in a random wiring of its wires, with
+``key((k << 32) ^ r)`` for deal r. So every wire of a block is read equally often, up to one; between blocks, up
+to two.
 """
 
 import warnings
@@ -57,7 +58,7 @@ MAX_LAYER = 2**32 - 1
 CHUNK = 2**14  # gates or pins computed at a time, so that the intermediate words stay in the cache
 BLOCK_WIRES = 4096
 MIN_BLOCK_WIRES = 128  # fewer wires would make too few different pairs
-MIXING_PERIOD, MIXING_LAYER = 4, 2
+MIXING_PERIOD = 6
 
 Words = NDArray[np.uint64]
 Operands = tuple[NDArray[np.int32], NDArray[np.int32]]
@@ -115,22 +116,23 @@ def unique_wiring(seed: int, layer: int, *, in_features: int, out_features: int)
 def local_wiring(seed: int, layer: int, *, in_features: int, out_features: int) -> Operands:
     """Operands of a layer's gates from few wires near each other, which a wide layer finds in the cache.
 
-    Parameters and returns are those of `random_wiring`. A block of gates reads one block of about 4,096 wires;
-    layers 2, 6, 10, ... mix the blocks, so that from there on an output can depend on any input.
+    Parameters and returns are those of `random_wiring`. A block of gates reads one block of about 4,096 wires,
+    which is a range of the layer before. Layers 0, 6, 12, ... mix: there a block is every n-th wire. So up to six
+    layers are n independent nets that each see a sample of the inputs; from seven on they are one.
 
     Examples
     --------
-    >>> a, b = local_wiring(7, 0, in_features=9000, out_features=9000)
+    >>> a, b = local_wiring(7, 1, in_features=9000, out_features=9000)
     >>> int(max(a[:3000].max(), b[:3000].max()))  # the first of three blocks
     2999
     """
     key, n_wires, n_gates = _checked(seed, layer, in_features, out_features)
     a, b = np.empty(n_gates, np.int32), np.empty(n_gates, np.int32)
-    n_blocks = max(1, min(-(-max(n_wires, n_gates) // BLOCK_WIRES), n_wires // MIN_BLOCK_WIRES))
+    n_blocks = max(1, min(-(-max(n_wires, n_gates) // BLOCK_WIRES), n_wires // MIN_BLOCK_WIRES)) | 1
     for k in range(n_blocks):
         own = slice(k * n_gates // n_blocks, (k + 1) * n_gates // n_blocks)
         block = range(k * n_wires // n_blocks, (k + 1) * n_wires // n_blocks)
-        if layer % MIXING_PERIOD == MIXING_LAYER:
+        if layer % MIXING_PERIOD == 0:
             block = range(k, n_wires, n_blocks)
         wires = block.start + block.step * _deal(key, k << 32, 2 * (own.stop - own.start), len(block))
         a[own], b[own] = wires[0::2], wires[1::2]

@@ -51,7 +51,7 @@ class Planner {
     find_levels();
     find_tiles();
     place_inputs();
-    for (uint32_t tile = 0; tile < 2 * n_tiles_; ++tile) emit_tile(tile);
+    for (uint32_t tile = 0; tile < n_tiles_; ++tile) emit_tile(tile);
     for (uint32_t group = 0; group < circuit_.n_groups; ++group) emit_count(group, true);
     finish();
     return std::move(program_);
@@ -127,55 +127,27 @@ class Planner {
     program_.n_gates = static_cast<uint32_t>(net_.gates.size());
   }
 
-  // Gates that see a narrow range of inputs run first, in the order of that range; the others run in the order of the
-  // first output that needs them. Every operand so has a lower tile, or the same tile and a lower level.
+  // A tile is what a range of the outputs needs and no earlier one did: every operand has a lower tile, or the same
+  // tile and a lower level.
   void find_tiles() {
     n_tiles_ = std::max(1u, program_.n_gates / kTileGates);
-    const std::vector<uint32_t> forward = tiles_from_inputs(), backward = tiles_from_outputs();
-    std::vector<uint32_t> tile(net_.n_nodes(), kNone);
-    for (uint32_t node = 0; node < net_.n_nodes(); ++node)
-      if (!is_inside_[node]) tile[node] = forward[node] != kNone ? forward[node] : n_tiles_ + backward[node];
-    const Sorted by_level = bucket_by(level_, program_.n_levels + 1);
-    std::vector<uint32_t> tile_by_level;
-    for (const uint32_t node : by_level.items) tile_by_level.push_back(tile[node]);
-    by_tile_ = bucket_by(tile_by_level, 2 * n_tiles_);
-    for (uint32_t& item : by_tile_.items) item = by_level.items[item];
-    std::vector<uint32_t> ref_tile;
-    for (const OutputRef& ref : refs_) ref_tile.push_back(tile[ref.node]);
-    refs_by_tile_ = bucket_by(ref_tile, 2 * n_tiles_);
-  }
-
-  uint32_t tile_at(uint64_t i, uint64_t n) const { return static_cast<uint32_t>(i * n_tiles_ / n); }
-
-  // The last tile of inputs that a gate sees; kNone if its operands are more than one tile apart.
-  std::vector<uint32_t> tiles_from_inputs() const {
-    std::vector<uint32_t> tile(net_.n_nodes(), kNone);
-    for (uint32_t node = 0; node < net_.first_gate; ++node) tile[node] = tile_at(node, net_.first_gate);
-    for (uint32_t node = net_.first_gate; node < net_.n_nodes(); ++node) {
-      if (is_inside_[node]) continue;
-      const Operation operation = operation_at(node);
-      uint32_t first = kNone, last = 0;
-      for (uint32_t k = 0; k < operation.n_operands; ++k) {
-        first = std::min(first, tile[operation.operands[k]]);
-        last = std::max(last, tile[operation.operands[k]]);
-      }
-      if (last != kNone && last - first <= 1) tile[node] = last;
-    }
-    return tile;
-  }
-
-  // The first tile of outputs that needs a node.
-  std::vector<uint32_t> tiles_from_outputs() const {
     std::vector<uint32_t> tile(net_.n_nodes(), n_tiles_ - 1);
-    for (uint32_t i = 0; i < circuit_.n_outputs; ++i)
-      tile[net_.outputs[i]] = std::min(tile[net_.outputs[i]], tile_at(i, circuit_.n_outputs));
+    for (uint32_t i = circuit_.n_outputs; i-- > 0;)
+      tile[net_.outputs[i]] = static_cast<uint32_t>(uint64_t{i} * n_tiles_ / circuit_.n_outputs);
     for (uint32_t node = net_.n_nodes(); node-- > net_.first_gate;) {
       if (is_inside_[node]) continue;
       const Operation operation = operation_at(node);
       for (uint32_t k = 0; k < operation.n_operands; ++k)
         tile[operation.operands[k]] = std::min(tile[operation.operands[k]], tile[node]);
     }
-    return tile;
+    const Sorted by_level = bucket_by(level_, program_.n_levels + 1);
+    std::vector<uint32_t> tile_by_level;
+    for (const uint32_t node : by_level.items) tile_by_level.push_back(is_inside_[node] ? kNone : tile[node]);
+    by_tile_ = bucket_by(tile_by_level, n_tiles_);
+    for (uint32_t& item : by_tile_.items) item = by_level.items[item];
+    std::vector<uint32_t> ref_tile;
+    for (const OutputRef& ref : refs_) ref_tile.push_back(tile[ref.node]);
+    refs_by_tile_ = bucket_by(ref_tile, n_tiles_);
   }
 
   void place_inputs() {
