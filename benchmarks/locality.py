@@ -6,7 +6,7 @@ The inputs are CIFAR-10 with 3 or with 31 thresholds a channel: with 31, fetchin
 time, whatever the wiring; "load" is what a net of ten gates takes. Gates are random, or 35 % of them pass an
 operand through, as after training. One thread tied to one core, from packed rows or planes to counts, each net
 optimized, and the first rows compared with the reference. The wirings take turns, so that a disturbance meets all
-alike, and the least time of each counts: the machine's others can only add to it.
+alike, and the least processor time of each counts: other work on the machine can only add to it.
 """
 
 import argparse
@@ -61,13 +61,15 @@ def make_engine(circuit: Circuit, rows: NDArray[np.bool_]) -> tuple[Engine, dict
 
 
 def time_in_turns(calls: dict[str, Callable[[], object]], n_rounds: int) -> dict[str, float]:
-    """Least seconds of every call."""
+    """Least processor seconds of every call, after one to warm up."""
+    for call in calls.values():
+        call()
     best = dict.fromkeys(calls, float("inf"))
     for _ in range(n_rounds):
         for name, call in calls.items():
-            start = time.perf_counter()
+            start = time.process_time()
             call()
-            best[name] = min(best[name], time.perf_counter() - start)
+            best[name] = min(best[name], time.process_time() - start)
     return best
 
 
