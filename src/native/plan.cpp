@@ -128,18 +128,28 @@ class Planner {
   }
 
   // A tile is what a range of the outputs needs and no earlier one did: every operand has a lower tile, or the same
-  // tile and a lower level.
+  // tile and a lower level. Where outputs share most of their gates, the first tiles would hold almost all of them and
+  // the others only make the runs short: then there is one tile.
   void find_tiles() {
     n_tiles_ = std::max(1u, program_.n_gates / kTileGates);
-    std::vector<uint32_t> tile(net_.n_nodes(), n_tiles_ - 1);
+    std::vector<uint32_t> tile(net_.n_nodes(), n_tiles_ - 1), n_gates(n_tiles_);
     for (uint32_t i = circuit_.n_outputs; i-- > 0;)
       tile[net_.outputs[i]] = static_cast<uint32_t>(uint64_t{i} * n_tiles_ / circuit_.n_outputs);
     for (uint32_t node = net_.n_nodes(); node-- > net_.first_gate;) {
       if (is_inside_[node]) continue;
       const Operation operation = operation_at(node);
+      n_gates[tile[node]] += operation.n_operands - 1;
       for (uint32_t k = 0; k < operation.n_operands; ++k)
         tile[operation.operands[k]] = std::min(tile[operation.operands[k]], tile[node]);
     }
+    if (*std::max_element(n_gates.begin(), n_gates.end()) > 2 * kTileGates) {
+      n_tiles_ = 1;
+      tile.assign(tile.size(), 0);
+    }
+    sort_by_tile(tile);
+  }
+
+  void sort_by_tile(const std::vector<uint32_t>& tile) {
     const Sorted by_level = bucket_by(level_, program_.n_levels + 1);
     std::vector<uint32_t> tile_by_level;
     for (const uint32_t node : by_level.items) tile_by_level.push_back(is_inside_[node] ? kNone : tile[node]);
