@@ -8,11 +8,10 @@ import pytest
 from corpus import circuits, random_dag, random_layers, random_rows
 from hypothesis import strategies as st
 
-from gatewise import Circuit, Engine, SeededCircuit
+from gatewise import Circuit, Engine
 from gatewise.run import reference
 from gatewise.run.bits import PackedRows, Planes
 from gatewise.run.engine import LEVELS
-from gatewise.wiring import WIRINGS
 
 CORPUS = circuits()
 ROW_COUNTS = (0, 1, 63, 64, 65, 255, 256, 257, 1000)
@@ -37,17 +36,6 @@ def test_every_level_and_batch_size(name: str, level: str) -> None:
         rows = random_rows(rng, n_rows, CORPUS[name].n_inputs)
         for block_words in (None, *WIDTHS):
             assert_equals_reference(Engine(CORPUS[name], level=level, block_words=block_words), rows)
-
-
-@pytest.mark.parametrize("wiring", WIRINGS)
-def test_circuits_of_many_tiles(wiring: str) -> None:
-    rng = np.random.default_rng(0)
-    gates = [rng.integers(0, 16, 40_000) for _ in range(3)]
-    circuit = SeededCircuit(10_000, gates=gates, n_groups=10, seed=1, wiring=wiring).expand()
-    rows = random_rows(rng, 100, 10_000)
-    engine = Engine(circuit)
-    assert_equals_reference(engine, rows)
-    assert (engine.n_slots < 15_000) == (wiring == "local")  # tiles of a local wiring take each other's place
 
 
 @pytest.mark.parametrize("level", LEVELS)

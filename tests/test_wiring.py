@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gatewise.seeded import SeededCircuit
-from gatewise.wiring import WIRINGS, local_wiring, random_wiring, unique_wiring, warn_unread
+from gatewise.wiring import WIRINGS, random_wiring, unique_wiring, warn_unread
 
 GOLDEN = [
     ((0, 0, 6, 6), [1, 4, 3, 0, 4, 3], [2, 5, 0, 2, 5, 1]),
@@ -29,7 +29,6 @@ GOLDEN_SHA256 = [
 GOLDEN_OF_WIRING = {
     "random": "fb267fd206261c724638f4514e922c39d85ccc9dc6c920bb1388c33d2e26719c",
     "unique": "e6c6e204554d3b28e604825c96c7b6f38760d0f0bda6559369ff331f86c8b2b1",
-    "local": "934a89f64a2019baee5d6c149b9303a003d2755ac3ab86a5bd9f1ddf108c1c5c",
 }
 
 
@@ -59,11 +58,11 @@ def permute(key, value, n):
             return value
 
 
-def random_by_docstring(seed, layer, n, out_features, tag=0):
+def random_by_docstring(seed, layer, n, out_features):
     """The module docstring once more, one pin at a time in Python integers."""
 
     def pin(j):
-        return permute(mix(mix(mix(seed) ^ layer) ^ tag ^ (j // n)), j % n, n)
+        return permute(mix(mix(mix(seed) ^ layer) ^ (j // n)), j % n, n)
 
     def repaired(j):
         deal, position = divmod(j, n)
@@ -98,26 +97,7 @@ def unique_by_docstring(seed, layer, n, out_features):
     return [a for a, _ in gates], [b for _, b in gates]
 
 
-def local_blocks(layer, n, out_features):
-    """Gates and wires of every block."""
-    n_blocks = max(1, min((max(n, out_features) + 4095) // 4096, n // 128))
-    n_blocks += n_blocks % 2 == 0
-    for k in range(n_blocks):
-        gates = range(k * out_features // n_blocks, (k + 1) * out_features // n_blocks)
-        near = range(k * n // n_blocks, (k + 1) * n // n_blocks)
-        yield gates, range(k, n, n_blocks) if layer % 6 == 0 else near
-
-
-def local_by_docstring(seed, layer, n, out_features):
-    a, b = [], []
-    for k, (gates, wires) in enumerate(local_blocks(layer, n, out_features)):
-        pins = random_by_docstring(seed, layer, len(wires), len(gates), tag=k << 32)
-        a += [wires[i] for i in pins[0]]
-        b += [wires[i] for i in pins[1]]
-    return a, b
-
-
-BY_DOCSTRING = {"random": random_by_docstring, "unique": unique_by_docstring, "local": local_by_docstring}
+BY_DOCSTRING = {"random": random_by_docstring, "unique": unique_by_docstring}
 
 
 @pytest.mark.parametrize(("arguments", "a", "b"), GOLDEN)
@@ -136,19 +116,12 @@ def test_golden_hashes(in_features, out_features, sha256):
 @pytest.mark.parametrize(
     ("name", "n"),
     [(name, n) for name in WIRINGS for n in [1, 2, 3, 4, 5, 7, 8, 9, 63, 64, 65, 100, 129, 1001, 12345]]
-    + [("random", 2**31 - 1), ("unique", 2**31 - 1), ("unique", 2**31 - 2), ("local", 2**20)],
+    + [("random", 2**31 - 1), ("unique", 2**31 - 1), ("unique", 2**31 - 2)],
 )
 def test_equals_the_docstring(name, n):
     for layer in (4, 6):
         a, b = WIRINGS[name](2**63 + 11, layer, in_features=n, out_features=40)
         assert (a.tolist(), b.tolist()) == BY_DOCSTRING[name](2**63 + 11, layer, n, 40)
-
-
-@pytest.mark.parametrize("layer", [0, 1])
-@pytest.mark.parametrize(("n", "out_features"), [(300, 5000), (1000, 4097), (9000, 300), (8192, 8193)])
-def test_local_equals_the_docstring_in_several_blocks(layer, n, out_features):
-    a, b = local_wiring(3, layer, in_features=n, out_features=out_features)
-    assert (a.tolist(), b.tolist()) == local_by_docstring(3, layer, n, out_features)
 
 
 @pytest.mark.parametrize("name", WIRINGS)
@@ -188,46 +161,6 @@ def test_unique_pairs_differ_between_seeds_and_rounds():
     assert np.mean(a == other) < 0.01
     apart = (b - a) % n
     assert len(np.unique(apart)) > 0.7 * n
-
-
-@pytest.mark.parametrize("layer", [0, 1, 5, 6])
-@pytest.mark.parametrize(("n", "out_features"), [(9216, 20_000), (20_001, 9_999), (784, 8000)])
-def test_local_wiring_is_even_and_stays_in_its_block(layer, n, out_features):
-    a, b = local_wiring(1, layer, in_features=n, out_features=out_features)
-    assert not (a == b).any()
-    total = np.bincount(np.concatenate([a, b]), minlength=n)
-    assert total.max() - total.min() <= 2
-    for gates, wires in local_blocks(layer, n, out_features):
-        read = np.concatenate([a[gates.start : gates.stop], b[gates.start : gates.stop]])
-        uses = np.bincount(read, minlength=n)
-        assert uses.sum() == uses[wires].sum()
-        assert uses[wires].max() - uses[wires].min() <= 1
-
-
-def reached(n_layers, n, n_parts):
-    """Whether each part of the outputs can depend on each part of the inputs: bool (n_parts, n_parts)."""
-    part = np.arange(n) * n_parts // n
-    reach = part[:, None] == np.arange(n_parts)
-    for layer in range(n_layers):
-        a, b = local_wiring(1, layer, in_features=n, out_features=n)
-        reach = reach[a] | reach[b]
-    return np.array([reach[part == i].any(axis=0) for i in range(n_parts)])
-
-
-def test_local_wiring_mixes():
-    assert reached(1, 30_000, 9).all()
-    assert reached(5, 30_000, 9).all()
-
-
-def test_local_blocks_are_apart_for_six_layers_and_one_from_seven_on():
-    n = 30_000
-    block = np.arange(n) % 9  # the residue class of inputs that a wire depends on
-    blocks = block[:, None] == np.arange(9)
-    for layer in range(7):
-        a, b = local_wiring(1, layer, in_features=n, out_features=n)
-        blocks = blocks[a] | blocks[b]
-        assert (blocks.sum(axis=1) == 1).all() == (layer < 6)
-    assert blocks[:4000].any(axis=0).all()
 
 
 @pytest.mark.parametrize("name", WIRINGS)
@@ -361,7 +294,7 @@ def test_seeded_circuit_repr_stays_short():
         ({"n_groups": 0}, "n_groups must be"),
         ({"n_groups": 3}, "n_groups must divide the last layer's 4 gates, got 3"),
         ({"seed": -1}, "seed must be"),
-        ({"wiring": "blocks"}, "wiring must be one of random, unique, local, got 'blocks'"),
+        ({"wiring": "blocks"}, "wiring must be one of random, unique, got 'blocks'"),
     ],
 )
 def test_seeded_circuit_rejects(change, message):

@@ -35,15 +35,6 @@ the permutation of ``0..n_rounds-1`` under ``key(2 * c + 1)``. A gate at positio
 
 So no pair is read twice before all are read once, each pass reads every wire equally often, and so does every
 prefix of it, up to one. The layer as a whole has more structure than a random one; each round has not.
-
-``local`` wiring. Gates and wires are cut into ``n_blocks = max(1, min(ceil(max(n, out_features) / 4096), n //
-128))`` blocks, one more if that is even (a power of two would send a mixing block's wires to the same sets of a
-cache), and a gate reads wires of its own block only. Gates ``k * out_features // n_blocks`` up to ``(k + 1) *
-out_features // n_blocks`` are block k. Of the wires, block k is ``k * n // n_blocks`` up to ``(k + 1) * n //
-n_blocks``; but in layers 0, 6, 12, ..., which mix the blocks, it is k, k + n_blocks, k + 2 * n_blocks, and so on:
-some of every part of the layer before. In a block pins are dealt as in a random wiring of its wires, with
-``key((k << 32) ^ r)`` for deal r. So every wire of a block is read equally often, up to one; between blocks, up
-to two.
 """
 
 import warnings
@@ -56,9 +47,6 @@ from gatewise.circuit import MAX_WIRES
 MAX_SEED = 2**64 - 1
 MAX_LAYER = 2**32 - 1
 CHUNK = 2**14  # gates or pins computed at a time, so that the intermediate words stay in the cache
-BLOCK_WIRES = 4096
-MIN_BLOCK_WIRES = 128  # fewer wires would make too few different pairs
-MIXING_PERIOD = 6
 
 Words = NDArray[np.uint64]
 Operands = tuple[NDArray[np.int32], NDArray[np.int32]]
@@ -90,7 +78,7 @@ def random_wiring(seed: int, layer: int, *, in_features: int, out_features: int)
     [0, 1, 2, 3, 4, 5]
     """
     key, n_wires, n_gates = _checked(seed, layer, in_features, out_features)
-    wires = _deal(key, 0, 2 * n_gates, n_wires)
+    wires = _deal(key, 2 * n_gates, n_wires)
     return wires[0::2].copy(), wires[1::2].copy()
 
 
@@ -113,33 +101,7 @@ def unique_wiring(seed: int, layer: int, *, in_features: int, out_features: int)
     return a, b
 
 
-def local_wiring(seed: int, layer: int, *, in_features: int, out_features: int) -> Operands:
-    """Operands of a layer's gates from few wires near each other, which a wide layer finds in the cache.
-
-    Parameters and returns are those of `random_wiring`. A block of gates reads one block of about 4,096 wires,
-    which is a range of the layer before. Layers 0, 6, 12, ... mix: there a block is every n-th wire. So up to six
-    layers are n independent nets that each see a sample of the inputs; from seven on they are one.
-
-    Examples
-    --------
-    >>> a, b = local_wiring(7, 1, in_features=9000, out_features=9000)
-    >>> int(max(a[:3000].max(), b[:3000].max()))  # the first of three blocks
-    2999
-    """
-    key, n_wires, n_gates = _checked(seed, layer, in_features, out_features)
-    a, b = np.empty(n_gates, np.int32), np.empty(n_gates, np.int32)
-    n_blocks = max(1, min(-(-max(n_wires, n_gates) // BLOCK_WIRES), n_wires // MIN_BLOCK_WIRES)) | 1
-    for k in range(n_blocks):
-        own = slice(k * n_gates // n_blocks, (k + 1) * n_gates // n_blocks)
-        block = range(k * n_wires // n_blocks, (k + 1) * n_wires // n_blocks)
-        if layer % MIXING_PERIOD == 0:
-            block = range(k, n_wires, n_blocks)
-        wires = block.start + block.step * _deal(key, k << 32, 2 * (own.stop - own.start), len(block))
-        a[own], b[own] = wires[0::2], wires[1::2]
-    return a, b
-
-
-WIRINGS = {"random": random_wiring, "unique": unique_wiring, "local": local_wiring}
+WIRINGS = {"random": random_wiring, "unique": unique_wiring}
 
 
 def warn_unread(in_features: int, out_features: int) -> None:
@@ -184,14 +146,14 @@ def _checked(seed: int, layer: int, in_features: int, out_features: int) -> tupl
     return _mix(_mix(np.array([seed], np.uint64)) ^ np.uint64(layer)), n_wires, n_gates
 
 
-def _deal(key: Words, first: int, n_pins: int, n_wires: int) -> NDArray[np.int32]:
-    """Wire of each pin; the key of deal 0 is made of `first`."""
+def _deal(key: Words, n_pins: int, n_wires: int) -> NDArray[np.int32]:
+    """Wire of each pin of the random wiring."""
     # One pin more than needed: the repair of the last gate may take its wire.
     wires = np.empty(n_pins + 1, np.int32)
     for start in range(0, n_pins + 1, CHUNK):
         pins = np.arange(start, min(start + CHUNK, n_pins + 1), dtype=np.uint64)
         deal, position = np.divmod(pins, np.uint64(n_wires))
-        wires[start : start + CHUNK] = _walk(_mix(key ^ np.uint64(first) ^ deal), position, n_wires)
+        wires[start : start + CHUNK] = _walk(_mix(key ^ deal), position, n_wires)
     if n_wires % 2 and n_wires > 1:
         _repair(wires, n_wires)
     return wires[:n_pins]

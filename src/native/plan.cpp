@@ -1,11 +1,9 @@
-// Netlist -> Program, tile by tile, and level by level within a tile. Within a level gates are sorted by kind, so that
-// one loop runs many of them, and by operand slot, so that one operand streams. Four things keep wires out of memory: a
-// gate that is read once is computed inside its reader (a pair), a gate that only feeds an output goes straight into
-// the counting adders, slots come from a last-in first-out list, so that a result lands in a line that was just read,
-// and a large circuit runs in tiles, so that where its wiring is local, wires die before they leave the cache.
+// Netlist -> Program, level by level. Within a level gates are sorted by kind, so that one loop runs many of them, and
+// by operand slot, so that one operand streams. Three things keep wires out of memory: a gate that is read once is
+// computed inside its reader (a pair), a gate that only feeds an output goes straight into the counting adders, and
+// slots come from a last-in first-out list, so that a result lands in a line that was just read.
 #include <algorithm>
 #include <bit>
-#include <span>
 
 #include "lower.hpp"
 #include "program.hpp"
@@ -15,7 +13,6 @@ namespace {
 
 constexpr uint32_t kZeroSlot = 0;
 constexpr uint32_t kNone = ~0u;
-constexpr uint32_t kTileGates = 8192;
 
 struct Sorted {
   std::vector<uint32_t> items, ptr;  // bucket k is items[ptr[k]:ptr[k + 1]]
@@ -49,9 +46,8 @@ class Planner {
     find_outputs();
     pair_gates();
     find_levels();
-    find_tiles();
     place_inputs();
-    for (uint32_t tile = 0; tile < n_tiles_; ++tile) emit_tile(tile);
+    for (uint32_t level = 0; level <= program_.n_levels; ++level) emit_level(level);
     for (uint32_t group = 0; group < circuit_.n_groups; ++group) emit_count(group, true);
     finish();
     return std::move(program_);
@@ -116,48 +112,22 @@ class Planner {
   }
 
   void find_levels() {
-    level_.assign(net_.n_nodes(), 0);
+    std::vector<uint32_t> level(net_.n_nodes(), 0);
     for (uint32_t node = net_.first_gate; node < net_.n_nodes(); ++node) {
-      if (is_inside_[node]) continue;
+      if (is_inside_[node]) {
+        level[node] = kNone;
+        continue;
+      }
       const Operation operation = operation_at(node);
       for (uint32_t k = 0; k < operation.n_operands; ++k)
-        level_[node] = std::max(level_[node], 1 + level_[operation.operands[k]]);
-      program_.n_levels = std::max(program_.n_levels, level_[node]);
+        level[node] = std::max(level[node], 1 + level[operation.operands[k]]);
+      program_.n_levels = std::max(program_.n_levels, level[node]);
     }
     program_.n_gates = static_cast<uint32_t>(net_.gates.size());
-  }
-
-  // A tile is what a range of the outputs needs and no earlier one did: every operand has a lower tile, or the same
-  // tile and a lower level. Where outputs share most of their gates, the first tiles would hold almost all of them and
-  // the others only make the runs short: then there is one tile.
-  void find_tiles() {
-    n_tiles_ = std::max(1u, program_.n_gates / kTileGates);
-    std::vector<uint32_t> tile(net_.n_nodes(), n_tiles_ - 1), n_gates(n_tiles_);
-    for (uint32_t i = circuit_.n_outputs; i-- > 0;)
-      tile[net_.outputs[i]] = static_cast<uint32_t>(uint64_t{i} * n_tiles_ / circuit_.n_outputs);
-    for (uint32_t node = net_.n_nodes(); node-- > net_.first_gate;) {
-      if (is_inside_[node]) continue;
-      const Operation operation = operation_at(node);
-      n_gates[tile[node]] += operation.n_operands - 1;
-      for (uint32_t k = 0; k < operation.n_operands; ++k)
-        tile[operation.operands[k]] = std::min(tile[operation.operands[k]], tile[node]);
-    }
-    if (*std::max_element(n_gates.begin(), n_gates.end()) > 2 * kTileGates) {
-      n_tiles_ = 1;
-      tile.assign(tile.size(), 0);
-    }
-    sort_by_tile(tile);
-  }
-
-  void sort_by_tile(const std::vector<uint32_t>& tile) {
-    const Sorted by_level = bucket_by(level_, program_.n_levels + 1);
-    std::vector<uint32_t> tile_by_level;
-    for (const uint32_t node : by_level.items) tile_by_level.push_back(is_inside_[node] ? kNone : tile[node]);
-    by_tile_ = bucket_by(tile_by_level, n_tiles_);
-    for (uint32_t& item : by_tile_.items) item = by_level.items[item];
-    std::vector<uint32_t> ref_tile;
-    for (const OutputRef& ref : refs_) ref_tile.push_back(tile[ref.node]);
-    refs_by_tile_ = bucket_by(ref_tile, n_tiles_);
+    by_level_ = bucket_by(level, program_.n_levels + 1);
+    std::vector<uint32_t> ref_level;
+    for (const OutputRef& ref : refs_) ref_level.push_back(level[ref.node]);
+    refs_by_level_ = bucket_by(ref_level, program_.n_levels + 1);
   }
 
   void place_inputs() {
@@ -168,22 +138,11 @@ class Planner {
     program_.n_slots = net_.first_gate;
   }
 
-  void emit_tile(uint32_t tile) {
-    for (uint32_t begin = by_tile_.ptr[tile], end = begin; begin < by_tile_.ptr[tile + 1]; begin = end) {
-      const uint32_t level = level_[by_tile_.items[begin]];
-      while (end < by_tile_.ptr[tile + 1] && level_[by_tile_.items[end]] == level) ++end;
-      if (level > 0) emit_level({by_tile_.items.data() + begin, end - begin});
-    }
-    for (uint32_t i = refs_by_tile_.ptr[tile]; i < refs_by_tile_.ptr[tile + 1]; ++i) {
-      const OutputRef& ref = refs_[refs_by_tile_.items[i]];
-      waiting_[ref.group].push_back(ref.node);
-    }
-    for (uint32_t group = 0; group < circuit_.n_groups; ++group) emit_count(group, false);
-  }
-
-  void emit_level(std::span<const uint32_t> nodes) {
+  void emit_level(uint32_t level) {
     std::vector<Keyed> stored, sinks;
-    for (const uint32_t node : nodes) {
+    for (uint32_t i = by_level_.ptr[level]; i < by_level_.ptr[level + 1]; ++i) {
+      const uint32_t node = by_level_.items[i];
+      if (node < net_.first_gate) continue;
       const uint64_t group = sink_group_[node];
       const uint64_t kind = operation_at(node).kind;
       if (group == kNone) {
@@ -194,6 +153,10 @@ class Planner {
     }
     emit_sinks(sinks, stored);
     emit_gates(stored);
+    for (uint32_t i = refs_by_level_.ptr[level]; i < refs_by_level_.ptr[level + 1]; ++i) {
+      const OutputRef& ref = refs_[refs_by_level_.items[i]];
+      waiting_[ref.group].push_back(ref.node);
+    }
     for (const auto& [_, node] : stored)
       if (sink_group_[node] != kNone) waiting_[sink_group_[node]].push_back(node);
   }
@@ -280,9 +243,7 @@ class Planner {
   std::vector<OutputRef> refs_;       // all other outputs
   std::vector<uint32_t> absorbed_;    // the operand that a gate computes itself
   std::vector<bool> is_inside_;       // whether a gate is such an operand
-  std::vector<uint32_t> level_;
-  uint32_t n_tiles_ = 1;
-  Sorted by_tile_, refs_by_tile_;  // gates of a tile are sorted by level
+  Sorted by_level_, refs_by_level_;
   std::vector<uint32_t> slot_, free_;
   std::vector<std::vector<uint32_t>> waiting_;  // per group: nodes computed, not yet counted
 };
