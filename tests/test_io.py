@@ -16,6 +16,7 @@ import gatewise.io
 from gatewise.circuit import Circuit
 from gatewise.io import FileError, from_bytes, load, save, to_bytes
 from gatewise.seeded import SeededCircuit
+from gatewise.wiring import WIRINGS
 
 HALF_ADDER = Circuit(2, gate=[6, 1], a=[2, 2], b=[3, 3], outputs=[4, 5], group_ptr=[0, 1, 2])
 SEEDED = SeededCircuit(4, gates=[[6, 6, 1], [7, 14]], n_groups=2, seed=2**64 - 1)
@@ -89,6 +90,15 @@ def test_seeded_circuits_round_trip(n_inputs, widths, seed):
     decoded = from_bytes(data)
     assert decoded == circuit
     assert to_bytes(decoded) == data
+
+
+@pytest.mark.parametrize("wiring", WIRINGS)
+def test_seeded_circuits_keep_their_wiring(wiring):
+    circuit = SeededCircuit(300, gates=[[6] * 5000, [1, 7]], n_groups=2, seed=3, wiring=wiring)
+    decoded = from_bytes(to_bytes(circuit))
+    assert decoded == circuit
+    assert decoded.wiring == wiring
+    assert decoded.expand() == circuit.expand()
 
 
 @pytest.mark.parametrize("circuit", SPECIAL, ids=repr)
@@ -197,8 +207,8 @@ def test_every_flipped_bit_is_refused_or_harmless():
         (change_document(SEEDED, layers=[2**31 - 1] * 9), "must take"),
         (change_document(SEEDED, layers=[]), "must take"),
         (change_document(SEEDED, n_groups=3), "n_groups must be"),
-        (change_document(SEEDED, wiring="blocks"), "wiring must be 'random', got 'blocks'"),
-        (change_document(SEEDED, wiring={}), "wiring must be 'random'"),
+        (change_document(SEEDED, wiring="blocks"), "wiring must be one of random, unique, got 'blocks'"),
+        (change_document(SEEDED, wiring={}), "wiring must be one of random, unique, got {}"),
     ],
 )
 def test_refusals_say_why(data, message):

@@ -1,12 +1,13 @@
 """The wiring of a seed is part of the file format: pinned values, a second implementation, statistics."""
 
 import hashlib
+import warnings
 
 import numpy as np
 import pytest
 
 from gatewise.seeded import SeededCircuit
-from gatewise.wiring import random_wiring
+from gatewise.wiring import WIRINGS, random_wiring, unique_wiring, warn_unread
 
 GOLDEN = [
     ((0, 0, 6, 6), [1, 4, 3, 0, 4, 3], [2, 5, 0, 2, 5, 1]),
@@ -25,36 +26,43 @@ GOLDEN_SHA256 = [
 ]
 
 
+GOLDEN_OF_WIRING = {
+    "random": "fb267fd206261c724638f4514e922c39d85ccc9dc6c920bb1388c33d2e26719c",
+    "unique": "e6c6e204554d3b28e604825c96c7b6f38760d0f0bda6559369ff331f86c8b2b1",
+}
+
+
 def wire(seed, layer, in_features, out_features):
     return random_wiring(seed, layer, in_features=in_features, out_features=out_features)
 
 
-def wire_by_docstring(seed, layer, n, out_features):
-    """The module docstring once more, one pin at a time in Python integers."""
+def mix(x):
+    x = (x + 0x9E3779B97F4A7C15) % 2**64
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
+    return x ^ (x >> 31)
+
+
+def permute(key, value, n):
     low_bits = (n - 1).bit_length() // 2
     high_bits = (n - 1).bit_length() - low_bits
-
-    def mix(x):
-        x = (x + 0x9E3779B97F4A7C15) % 2**64
-        x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
-        x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
-        return x ^ (x >> 31)
-
-    def network(key, value):
+    while True:
         high, low = divmod(value, 2**low_bits)
         for t in range(24 if low_bits + high_bits <= 6 else 8):
             if t % 2 == 0:
                 high ^= mix(key ^ (t << 32) ^ low) >> (64 - high_bits)
             else:
                 low ^= mix(key ^ (t << 32) ^ high) >> (64 - low_bits)
-        return high << low_bits | low
+        value = high << low_bits | low
+        if value < n:
+            return value
+
+
+def random_by_docstring(seed, layer, n, out_features):
+    """The module docstring once more, one pin at a time in Python integers."""
 
     def pin(j):
-        key = mix(mix(mix(seed) ^ layer) ^ (j // n))
-        value = network(key, j % n)
-        while value >= n:
-            value = network(key, value)
-        return value
+        return permute(mix(mix(mix(seed) ^ layer) ^ (j // n)), j % n, n)
 
     def repaired(j):
         deal, position = divmod(j, n)
@@ -63,6 +71,33 @@ def wire_by_docstring(seed, layer, n, out_features):
 
     pins = [repaired(j) for j in range(2 * out_features)]
     return pins[0::2], pins[1::2]
+
+
+def unique_by_docstring(seed, layer, n, out_features):
+    def vertex(r, t):
+        if t == 0:
+            return n - 1
+        return (r + t // 2 if t % 2 == 0 else r - (t - 1) // 2) % (n - 1)
+
+    def gate(g):
+        if n == 1:
+            return 0, 0
+        n_rounds, n_positions = (n - 1, n // 2) if n % 2 == 0 else ((n - 1) // 2, n)
+        c, (index, p) = g // (n_rounds * n_positions), divmod(g % (n_rounds * n_positions), n_positions)
+        layer_key = mix(mix(seed) ^ layer)
+        r = permute(mix(layer_key ^ (2 * c + 1)), index, n_rounds)
+        if n % 2:
+            t = 2 * p % n
+            x, y = vertex(r, t), vertex(r, (t + 1) % n)
+        else:
+            x, y = ((r + p) % (n - 1), (r - p) % (n - 1)) if p else (n - 1, r)
+        return tuple(permute(mix(layer_key ^ (2 * c)), wire, n) for wire in (x, y))
+
+    gates = [gate(g) for g in range(out_features)]
+    return [a for a, _ in gates], [b for _, b in gates]
+
+
+BY_DOCSTRING = {"random": random_by_docstring, "unique": unique_by_docstring}
 
 
 @pytest.mark.parametrize(("arguments", "a", "b"), GOLDEN)
@@ -78,20 +113,72 @@ def test_golden_hashes(in_features, out_features, sha256):
     assert hashlib.sha256(a.astype("<i4").tobytes() + b.astype("<i4").tobytes()).hexdigest() == sha256
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 9, 63, 64, 65, 100, 12345, 2**31 - 1])
-def test_equals_the_docstring(n):
-    a, b = wire(2**63 + 11, 4, n, 40)
-    assert (a.tolist(), b.tolist()) == wire_by_docstring(2**63 + 11, 4, n, 40)
+@pytest.mark.parametrize(
+    ("name", "n"),
+    [(name, n) for name in WIRINGS for n in [1, 2, 3, 4, 5, 7, 8, 9, 63, 64, 65, 100, 129, 1001, 12345]]
+    + [("random", 2**31 - 1), ("unique", 2**31 - 1), ("unique", 2**31 - 2)],
+)
+def test_equals_the_docstring(name, n):
+    for layer in (4, 6):
+        a, b = WIRINGS[name](2**63 + 11, layer, in_features=n, out_features=40)
+        assert (a.tolist(), b.tolist()) == BY_DOCSTRING[name](2**63 + 11, layer, n, 40)
 
 
-@pytest.mark.parametrize("n", [2, 3, 5, 16, 31, 784, 1000])
-@pytest.mark.parametrize("out_features", [1, 2, 499, 500, 2501])
-def test_even_and_never_one_wire_twice(n, out_features):
+@pytest.mark.parametrize("name", WIRINGS)
+@pytest.mark.parametrize("n", [2, 3, 5, 9, 15, 16, 31, 784, 1000])
+@pytest.mark.parametrize("out_features", [0, 1, 2, 499, 500, 2501])
+def test_even_and_never_one_wire_twice(name, n, out_features):
     for seed in range(20):
-        a, b = wire(seed, 0, n, out_features)
+        a, b = WIRINGS[name](seed, 0, in_features=n, out_features=out_features)
         uses = np.bincount(np.concatenate([a, b]), minlength=n)
         assert uses.max() - uses.min() <= 1
         assert not (a == b).any()
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 9, 12, 15])
+def test_unique_pairs_and_wires_are_even_at_every_width(n):
+    n_pairs = n * (n - 1) // 2
+    a, b = unique_wiring(11, 2, in_features=n, out_features=3 * n_pairs)
+    pair = np.minimum(a, b).astype(np.int64) * n + np.maximum(a, b)
+    for end in range(3 * n_pairs + 1):
+        counts = np.unique(pair[:end], return_counts=True)[1]
+        assert len(counts) == min(end, n_pairs)
+        assert counts.max(initial=0) - (counts.min() if end >= n_pairs else 0) <= 1
+        uses = np.bincount(np.concatenate([a[:end], b[:end]]), minlength=n)
+        assert uses.max() - uses.min() <= 1
+
+
+@pytest.mark.parametrize("n", [1000, 9217, 100_001])
+def test_unique_pairs_in_wide_layers(n):
+    a, b = unique_wiring(5, 0, in_features=n, out_features=256_000)
+    assert len(np.unique(np.minimum(a, b).astype(np.int64) * n + np.maximum(a, b))) == 256_000
+
+
+def test_unique_pairs_differ_between_seeds_and_rounds():
+    n = 1000
+    a, b = unique_wiring(1, 0, in_features=n, out_features=2 * n)
+    other = unique_wiring(2, 0, in_features=n, out_features=2 * n)[0]
+    assert np.mean(a == other) < 0.01
+    apart = (b - a) % n
+    assert len(np.unique(apart)) > 0.7 * n
+
+
+@pytest.mark.parametrize("name", WIRINGS)
+def test_golden_hashes_of_every_wiring(name):
+    digest = hashlib.sha256()
+    for layer, n, out_features in [(0, 9216, 20_000), (1, 20_000, 12_345), (2, 12_345, 7), (6, 7, 100)]:
+        for operand in WIRINGS[name](2**64 - 1, layer, in_features=n, out_features=out_features):
+            digest.update(operand.astype("<i4").tobytes())
+    assert digest.hexdigest() == GOLDEN_OF_WIRING[name]
+
+
+def test_warns_of_unread_inputs():
+    with pytest.warns(UserWarning, match="3 gates read at most 6 of 10 inputs: 4 inputs are not read"):
+        warn_unread(10, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_unread(10, 5)
+        SeededCircuit(10, gates=[[6]], n_groups=1, seed=0).expand()
 
 
 def test_narrow_layer_is_a_prefix():
@@ -168,6 +255,14 @@ def test_seeded_circuit_expands_layer_by_layer():
     assert circuit.group_ptr.tolist() == [0, 2, 4]
 
 
+@pytest.mark.parametrize("name", WIRINGS)
+def test_seeded_circuit_expands_by_its_wiring(name):
+    circuit = SeededCircuit(300, gates=[[6] * 9000], n_groups=1, seed=8, wiring=name).expand()
+    a, b = WIRINGS[name](8, 0, in_features=300, out_features=9000)
+    np.testing.assert_array_equal(circuit.a, a + 2)
+    np.testing.assert_array_equal(circuit.b, b + 2)
+
+
 def test_seeded_circuit_is_a_value():
     seeded = SeededCircuit(5, gates=[[1, 2, 3], [4, 5]], n_groups=1, seed=8)
     same = SeededCircuit(5, gates=[np.array([1, 2, 3]), np.array([4, 5])], n_groups=1, seed=np.uint64(8))
@@ -176,6 +271,7 @@ def test_seeded_circuit_is_a_value():
     assert seeded != SeededCircuit(5, gates=[[1, 2, 3], [4, 6]], n_groups=1, seed=8)
     assert seeded != SeededCircuit(5, gates=[[1, 2, 3]], n_groups=1, seed=8)
     assert seeded != SeededCircuit(5, gates=[[1, 2, 3], [4, 5]], n_groups=1, seed=9)
+    assert seeded != SeededCircuit(5, gates=[[1, 2, 3], [4, 5]], n_groups=1, seed=8, wiring="unique")
     assert seeded != "seeded"
     with pytest.raises(ValueError, match="read-only"):
         seeded.gates[0][0] = 1
@@ -198,7 +294,7 @@ def test_seeded_circuit_repr_stays_short():
         ({"n_groups": 0}, "n_groups must be"),
         ({"n_groups": 3}, "n_groups must divide the last layer's 4 gates, got 3"),
         ({"seed": -1}, "seed must be"),
-        ({"wiring": "blocks"}, "wiring must be 'random', got 'blocks'"),
+        ({"wiring": "blocks"}, "wiring must be one of random, unique, got 'blocks'"),
     ],
 )
 def test_seeded_circuit_rejects(change, message):

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from gatewise.circuit import MAX_WIRES, N_CONSTANTS, Circuit
 from gatewise.gates import N_GATES
-from gatewise.wiring import MAX_SEED, as_integer, random_wiring
+from gatewise.wiring import MAX_SEED, WIRINGS, as_integer
 
 
 @dataclass(frozen=True, eq=False)
 class SeededCircuit:
     """A layered circuit in its smallest form: 4 bits a gate, and one seed for all wires.
 
-    Layer ``i`` reads the layer before it, the first one the inputs, by `gatewise.wiring.random_wiring`. The
-    outputs are the last layer, in equal consecutive groups.
+    Layer ``i`` reads the layer before it, the first one the inputs, by one of the algorithms of
+    `gatewise.wiring`. The outputs are the last layer, in equal consecutive groups.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class SeededCircuit:
         Must divide the width of the last layer.
     seed : int
         0..2**64 - 1.
-    wiring : {"random"}
+    wiring : {"random", "unique"}
         Name of the algorithm that turns the seed into wires.
 
     Examples
@@ -61,8 +61,8 @@ class SeededCircuit:
         n_groups = as_integer("n_groups", self.n_groups, 1, len(gates[-1]))
         if len(gates[-1]) % n_groups:
             raise ValueError(f"n_groups must divide the last layer's {len(gates[-1])} gates, got {n_groups}")
-        if self.wiring != "random":
-            raise ValueError(f"wiring must be 'random', got {self.wiring!r:.60}")
+        if not isinstance(self.wiring, str) or self.wiring not in WIRINGS:
+            raise ValueError(f"wiring must be one of {', '.join(WIRINGS)}, got {self.wiring!r:.60}")
         object.__setattr__(self, "n_inputs", n_inputs)
         object.__setattr__(self, "gates", gates)
         object.__setattr__(self, "n_groups", n_groups)
@@ -86,7 +86,7 @@ class SeededCircuit:
         """
         layers, width = [], self.n_inputs
         for i, gate in enumerate(self.gates):
-            a, b = random_wiring(self.seed, i, in_features=width, out_features=len(gate))
+            a, b = WIRINGS[self.wiring](self.seed, i, in_features=width, out_features=len(gate))
             layers.append((a, b, gate))
             width = len(gate)
         return Circuit.from_layers(self.n_inputs, layers, self.n_groups)

@@ -1,26 +1,43 @@
 """Wiring from a seed: which wires the gates of a layer read, computed instead of stored.
 
 In: a seed, a layer's position and its two widths. Out: the operands ``a`` and ``b`` of every gate.
-Invariant: this algorithm is part of the `.gw` format: equal arguments give equal wires everywhere, forever.
+Invariant: these algorithms are part of the `.gw` format: equal arguments give equal wires everywhere, forever.
 
-``random`` wiring. Pin ``j`` is operand a of gate ``j / 2`` (j even) or operand b of gate ``(j - 1) / 2`` (j
-odd). The pins deal out all ``n = in_features`` wires once in random order, then once more in another order,
-and so on: pin ``j`` reads wire ``P(j % n)``, where P is the permutation of ``0..n-1`` that belongs to deal
-``r = j // n``. All arithmetic is modulo 2**64, ``>>`` shifts zeros in, ``^`` is the exclusive or:
+All arithmetic is modulo 2**64, ``>>`` shifts zeros in, ``^`` is the exclusive or, ``n = in_features``:
 
 * ``mix(x)`` is a step of splitmix64: ``x += 0x9E3779B97F4A7C15; x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EB; return x ^ (x >> 31)``.
-* The key of a deal is ``mix(mix(mix(seed) ^ layer) ^ r)``.
-* P is a Feistel network on k bits, with 2**k the least power of two >= n; the low half has ``k // 2`` bits,
-  the high half the others. It has 24 rounds if k <= 6 (short halves mix slowly), else 8. In round t, from 0,
-  t even, the high half is xored with the top bits (as many as it has) of ``mix(key ^ (t << 32) ^ low half)``;
-  t odd, the low half with those of ``mix(key ^ (t << 32) ^ high half)``.
-* Cycle walking: while the result is >= n, the network is applied to it again.
-* Repair: a gate whose pins lie in two deals could read one wire twice. Where ``P_r(n - 1) = P_{r+1}(0)``,
-  r even, n odd and n > 1, the first two wires of deal r + 1 change places. So ``a != b``, unless n = 1.
+* ``key(x) = mix(mix(mix(seed) ^ layer) ^ x)``.
+* The permutation of ``0..n-1`` under a key is a Feistel network on k bits, with 2**k the least power of two
+  >= n; the low half has ``k // 2`` bits, the high half the others. It has 24 rounds if k <= 6 (short halves mix
+  slowly), else 8. In round t, from 0, t even, the high half is xored with the top bits (as many as it has) of
+  ``mix(key ^ (t << 32) ^ low half)``; t odd, the low half with those of ``mix(key ^ (t << 32) ^ high half)``.
+  Cycle walking: while the result is >= n, the network is applied to it again.
 
-Every wire is read equally often, up to one, and a narrower layer is a prefix of a wider one.
+``random`` wiring. Pin ``j`` is operand a of gate ``j / 2`` (j even) or operand b of gate ``(j - 1) / 2`` (j
+odd). The pins deal out all n wires once in random order, then once more in another order, and so on: pin ``j``
+reads wire ``P(j % n)``, where P is the permutation under ``key(r)`` that belongs to deal ``r = j // n``. Repair:
+a gate whose pins lie in two deals could read one wire twice. Where ``P_r(n - 1) = P_{r+1}(0)``, r even, n odd
+and n > 1, the first two wires of deal r + 1 change places. So ``a != b``, unless n = 1. Every wire is read
+equally often, up to one, and a narrower layer is a prefix of a wider one.
+
+``unique`` wiring. The ``n * (n - 1) / 2`` pairs are gone through once, then once more in another order, and so
+on; pass ``c`` renames the wires by the permutation P under ``key(2 * c)`` and takes the rounds in the order of
+the permutation of ``0..n_rounds-1`` under ``key(2 * c + 1)``. A gate at position p of round r reads ``P(x)`` and
+``P(y)``:
+
+* n even: n - 1 rounds of n / 2 gates, a round-robin tournament. ``x = n - 1, y = r`` for p = 0, else
+  ``x = (r + p) % (n - 1), y = (r - p) % (n - 1)``.
+* n odd: (n - 1) / 2 rounds of n gates, each round a cycle through all wires (Walecki's). Its vertex 0 is wire
+  n - 1, its vertex t is ``(r + t / 2) % (n - 1)``, t even, or ``(r - (t - 1) / 2) % (n - 1)``, t odd. x is vertex
+  t and y vertex ``(t + 1) % n``, where ``t = 2 * p % n``: every other edge, so that wires take turns.
+* n = 1: every gate reads wire 0 twice.
+
+So no pair is read twice before all are read once, each pass reads every wire equally often, and so does every
+prefix of it, up to one. The layer as a whole has more structure than a random one; each round has not.
 """
+
+import warnings
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,14 +46,13 @@ from gatewise.circuit import MAX_WIRES
 
 MAX_SEED = 2**64 - 1
 MAX_LAYER = 2**32 - 1
-BLOCK = 2**14  # pins computed at a time, so that the intermediate words stay in the cache
+CHUNK = 2**14  # gates or pins computed at a time, so that the intermediate words stay in the cache
 
 Words = NDArray[np.uint64]
+Operands = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 
-def random_wiring(
-    seed: int, layer: int, *, in_features: int, out_features: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def random_wiring(seed: int, layer: int, *, in_features: int, out_features: int) -> Operands:
     """Operands of a layer's gates, drawn evenly from the wires of the layer before.
 
     Parameters
@@ -61,18 +77,51 @@ def random_wiring(
     >>> sorted([*a.tolist(), *b.tolist()])
     [0, 1, 2, 3, 4, 5]
     """
-    seed = as_integer("seed", seed, 0, MAX_SEED)
-    layer = as_integer("layer", layer, 0, MAX_LAYER)
-    in_features = as_integer("in_features", in_features, 1, MAX_WIRES)
-    n_pins = 2 * as_integer("out_features", out_features, 0, MAX_WIRES)
-    # One pin more than needed: the repair of the last gate may take its wire.
-    wires = np.empty(n_pins + 1, np.int32)
-    for start in range(0, n_pins + 1, BLOCK):
-        pins = np.arange(start, min(start + BLOCK, n_pins + 1), dtype=np.uint64)
-        wires[start : start + BLOCK] = _deal(seed, layer, pins, in_features)
-    if in_features % 2 and in_features > 1:
-        _repair(wires, in_features)
-    return wires[0:n_pins:2].copy(), wires[1:n_pins:2].copy()
+    key, n_wires, n_gates = _checked(seed, layer, in_features, out_features)
+    wires = _deal(key, 2 * n_gates, n_wires)
+    return wires[0::2].copy(), wires[1::2].copy()
+
+
+def unique_wiring(seed: int, layer: int, *, in_features: int, out_features: int) -> Operands:
+    """Operands of a layer's gates, such that no two gates read the same pair of wires while that is possible.
+
+    Parameters and returns are those of `random_wiring`. Wires are read equally often, up to one; so are pairs.
+
+    Examples
+    --------
+    >>> a, b = unique_wiring(7, 0, in_features=4, out_features=6)
+    >>> sorted((min(pair), max(pair)) for pair in zip(a.tolist(), b.tolist()))
+    [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    """
+    key, n_wires, n_gates = _checked(seed, layer, in_features, out_features)
+    a, b = np.zeros(n_gates, np.int32), np.zeros(n_gates, np.int32)
+    for start in range(0, n_gates if n_wires > 1 else 0, CHUNK):
+        gates = np.arange(start, min(start + CHUNK, n_gates), dtype=np.uint64)
+        a[start : start + CHUNK], b[start : start + CHUNK] = _pair(key, gates, n_wires)
+    return a, b
+
+
+WIRINGS = {"random": random_wiring, "unique": unique_wiring}
+
+
+def warn_unread(in_features: int, out_features: int) -> None:
+    """Warn if a layer has too few gates to read all its inputs; its result cannot depend on those left out.
+
+    Parameters
+    ----------
+    in_features, out_features : int
+
+    Examples
+    --------
+    >>> warn_unread(784, 392)
+    """
+    n_unread = in_features - 2 * out_features
+    if n_unread > 0:
+        warnings.warn(
+            f"{out_features} gates read at most {2 * out_features} of {in_features} inputs: {n_unread} inputs are "
+            f"not read and cannot matter; all are read from {-(-in_features // 2)} gates on",
+            stacklevel=3,
+        )
 
 
 def as_integer(name: str, value: object, low: int, high: int) -> int:
@@ -88,17 +137,67 @@ def as_integer(name: str, value: object, low: int, high: int) -> int:
     return int(value)
 
 
-def _deal(seed: int, layer: int, pins: Words, n_wires: int) -> Words:
-    """Wire of each pin, before the repair."""
-    deal, position = np.divmod(pins, np.uint64(n_wires))
-    keys = _mix(_mix(_mix(np.array([seed], np.uint64)) ^ np.uint64(layer)) ^ deal)
-    n_bits = (n_wires - 1).bit_length()
-    wires = _permute(keys, position, n_bits)
-    outside = np.flatnonzero(wires >= n_wires)
+def _checked(seed: int, layer: int, in_features: int, out_features: int) -> tuple[Words, int, int]:
+    """The key of the layer, the number of wires and the number of gates."""
+    seed = as_integer("seed", seed, 0, MAX_SEED)
+    layer = as_integer("layer", layer, 0, MAX_LAYER)
+    n_wires = as_integer("in_features", in_features, 1, MAX_WIRES)
+    n_gates = as_integer("out_features", out_features, 0, MAX_WIRES)
+    return _mix(_mix(np.array([seed], np.uint64)) ^ np.uint64(layer)), n_wires, n_gates
+
+
+def _deal(key: Words, n_pins: int, n_wires: int) -> NDArray[np.int32]:
+    """Wire of each pin of the random wiring."""
+    # One pin more than needed: the repair of the last gate may take its wire.
+    wires = np.empty(n_pins + 1, np.int32)
+    for start in range(0, n_pins + 1, CHUNK):
+        pins = np.arange(start, min(start + CHUNK, n_pins + 1), dtype=np.uint64)
+        deal, position = np.divmod(pins, np.uint64(n_wires))
+        wires[start : start + CHUNK] = _walk(_mix(key ^ deal), position, n_wires)
+    if n_wires % 2 and n_wires > 1:
+        _repair(wires, n_wires)
+    return wires[:n_pins]
+
+
+def _repair(wires: NDArray[np.int32], n_wires: int) -> None:
+    """Part the pins of gates that read one wire twice, in place."""
+    first = np.arange(n_wires, len(wires) - 1, 2 * n_wires)
+    twice = first[wires[first] == wires[first - 1]]
+    wires[twice], wires[twice + 1] = wires[twice + 1], wires[twice]
+
+
+def _pair(key: Words, gates: Words, n_wires: int) -> tuple[Words, Words]:
+    """The two wires of each gate in the unique wiring of at least two wires."""
+    ring = np.uint64(n_wires - 1)
+    n_rounds, n_positions = (n_wires - 1, n_wires // 2) if n_wires % 2 == 0 else (n_wires // 2, n_wires)
+    index, p = np.divmod(gates, np.uint64(n_positions))
+    c, index = np.divmod(index, np.uint64(n_rounds))
+    r = _walk(_mix(key ^ (2 * c + 1)), index, n_rounds)
+    if n_wires % 2 == 0:
+        x = np.where(p == 0, ring, (r + p) % ring)
+        y = (r + ring - p) % ring
+    else:
+        t = 2 * p % n_wires
+        x, y = _vertex(r, t, ring), _vertex(r, (t + 1) % n_wires, ring)
+    wire_keys = _mix(key ^ (2 * c))
+    return _walk(wire_keys, x, n_wires), _walk(wire_keys, y, n_wires)
+
+
+def _vertex(r: Words, t: Words, ring: np.uint64) -> Words:
+    """Vertex t of the cycle of round r: ring, r, r + 1, r - 1, r + 2, ..."""
+    on_ring = np.where(t % 2 == 0, r + t // 2, r + ring - t // 2) % ring
+    return np.where(t == 0, ring, on_ring)
+
+
+def _walk(keys: Words, values: Words, n_values: int) -> Words:
+    """The permutation of ``0..n_values-1``, each value under its own key."""
+    n_bits = (n_values - 1).bit_length()
+    walked = _permute(keys, values, n_bits)
+    outside = np.flatnonzero(walked >= n_values)
     while outside.size:
-        wires[outside] = _permute(keys[outside], wires[outside], n_bits)
-        outside = outside[wires[outside] >= n_wires]
-    return wires
+        walked[outside] = _permute(keys[outside], walked[outside], n_bits)
+        outside = outside[walked[outside] >= n_values]
+    return walked
 
 
 def _permute(keys: Words, values: Words, n_bits: int) -> Words:
@@ -126,10 +225,3 @@ def _mix(words: Words) -> Words:
     mixed *= np.uint64(0x94D049BB133111EB)
     mixed ^= mixed >> np.uint64(31)
     return mixed
-
-
-def _repair(wires: NDArray[np.int32], n_wires: int) -> None:
-    """Part the pins of gates that read one wire twice, in place."""
-    first = np.arange(n_wires, len(wires) - 1, 2 * n_wires)
-    twice = first[wires[first] == wires[first - 1]]
-    wires[twice], wires[twice + 1] = wires[twice + 1], wires[twice]
