@@ -29,6 +29,7 @@ from gatewise.nn import (
 )
 from gatewise.nn.relaxation import Einstein, Minimum, Yager
 from gatewise.run import reference
+from gatewise.wiring import unique_wiring
 
 PARAMETRIZATIONS = {
     "softmax": lambda: Softmax(),
@@ -182,6 +183,17 @@ def test_gumbel_draws_gates_with_their_probabilities() -> None:
     coefficients.square().sum().backward()
     assert torch.isfinite(weight.grad).all()
     assert weight.grad.abs().sum() > 0
+
+
+def test_unread_inputs_are_a_warning() -> None:
+    with pytest.warns(UserWarning, match="2 inputs are not read"):
+        LogicLayer(10, 4)
+
+
+def test_unique_wiring() -> None:
+    net = logic_network(6, [15, 20], 2, wiring=unique_wiring, seed=1)
+    pairs = {frozenset(pair) for pair in zip(net[0].a.tolist(), net[0].b.tolist(), strict=True)}
+    assert len(pairs) == 15
 
 
 def test_straight_through_cools_down_as_gates_become_sure() -> None:

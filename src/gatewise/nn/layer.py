@@ -19,7 +19,7 @@ from gatewise.nn import functional
 from gatewise.nn.parametrization import Parametrization, Softmax
 from gatewise.nn.relaxation import Probabilistic, Relaxation
 from gatewise.nn.sampling import Sampling, Soft
-from gatewise.wiring import random_wiring
+from gatewise.wiring import random_wiring, warn_unread
 
 Wiring = Callable[..., tuple[NDArray[np.int32], NDArray[np.int32]]]
 MAX_SEED = 2**63 - 1
@@ -37,7 +37,7 @@ class LogicLayer(nn.Module):
         Layers that share one object adapt together.
     relaxation : Relaxation, optional
         Probabilistic, the paper's table, by default; others run in plain torch.
-    wiring : function, like `gatewise.wiring.random_wiring`
+    wiring : `gatewise.wiring.random_wiring` or `unique_wiring`
     seed : (int, int), optional
         Seed and position that give the wiring; drawn from `generator` by default.
     grad_factor : float
@@ -76,6 +76,7 @@ class LogicLayer(nn.Module):
         self.sampling = sampling or Soft()
         self.relaxation = relaxation or Probabilistic()
         self.grad_factor = grad_factor
+        warn_unread(in_features, out_features)
         seed = seed or (int(torch.randint(MAX_SEED, (), generator=generator)), 0)
         a, b = wiring(*seed, in_features=in_features, out_features=out_features)
         self.register_buffer("a", torch.from_numpy(a))
