@@ -71,7 +71,7 @@ def test_native_layer_equals_plain_torch(shape: tuple[int, int, int], as_bool: b
 @pytest.mark.parametrize("operators", [tuple(range(16)), (1, 7, 8, 14), (6,)])
 def test_native_mixture_equals_plain_torch(operators: tuple[int, ...], temperature: float, hard: bool) -> None:
     logits = [(3 * torch.randn(len(operators), n, generator=seeded(n))).requires_grad_() for n in (1, 15, 16, 37)]
-    ids = torch.tensor(operators, dtype=torch.uint8)
+    ids = np.array(operators, np.uint8)
     mixed, confidence = functional.MixStack.apply(ids, temperature, hard, *logits)
     grad = torch.randn(mixed.shape, generator=seeded())
     mixed.backward(grad)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -74,6 +75,11 @@ def current_pool() -> _native.Pool:
     return _pool(torch.get_num_threads())
 
 
+def _array(tensor: Tensor) -> np.ndarray:
+    """The memory of a CPU tensor; numpy arrays reach native code faster than tensors do."""
+    return tensor.detach().numpy()
+
+
 class RunStack(torch.autograd.Function):
     """All layers of a stack in one native call, forward and backward."""
 
@@ -81,7 +87,7 @@ class RunStack(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, coefficients: Tensor, stack: _native.RelaxedStack, n_outputs: int) -> Tensor:
         """x: (n, in_features) float32 or bool; coefficients: (n_gates, 4) of all layers."""
         y = torch.empty(len(x), n_outputs)
-        stack.forward(x.detach(), coefficients.detach(), y, current_pool())
+        stack.forward(_array(x), _array(coefficients), _array(y), current_pool())
         ctx.save_for_backward(x, coefficients)
         ctx.stack = stack
         return y
@@ -92,7 +98,12 @@ class RunStack(torch.autograd.Function):
         grad_coefficients = torch.empty_like(coefficients)
         grad_x = torch.empty(x.shape) if ctx.needs_input_grad[0] else None
         ctx.stack.backward(
-            x.detach(), coefficients.detach(), grad_y.contiguous(), grad_coefficients, grad_x, current_pool()
+            _array(x),
+            _array(coefficients),
+            _array(grad_y.contiguous()),
+            _array(grad_coefficients),
+            None if grad_x is None else _array(grad_x),
+            current_pool(),
         )
         return grad_x, grad_coefficients, None, None
 
@@ -101,19 +112,26 @@ class MixStack(torch.autograd.Function):
     """`mix_gates` of all layers of a stack in one native call; the second result is the mean largest probability."""
 
     @staticmethod
-    def forward(ctx: Any, operators: Tensor, temperature: float, hard: bool, *logits: Tensor) -> tuple[Tensor, float]:
+    def forward(
+        ctx: Any, operators: np.ndarray, temperature: float, hard: bool, *logits: Tensor
+    ) -> tuple[Tensor, float]:
         coefficients = torch.empty(sum(z.shape[1] for z in logits), 4)
-        rows = [z.detach() for z in logits]
-        confidence = _native.mix(rows, operators, temperature, hard, coefficients, current_pool())
+        rows = [_array(z) for z in logits]
+        confidence = _native.mix(rows, operators, temperature, hard, _array(coefficients), current_pool())
         ctx.save_for_backward(*logits)
         ctx.operators, ctx.temperature = operators, temperature
         return coefficients, confidence
 
     @staticmethod
     def backward(ctx: Any, grad_coefficients: Tensor, _: None) -> tuple[Tensor | None, ...]:
-        logits = [z.detach() for z in ctx.saved_tensors]
+        logits = ctx.saved_tensors
         grads = [torch.empty_like(z) for z in logits]
         _native.mix_backward(
-            logits, ctx.operators, ctx.temperature, grad_coefficients.contiguous(), grads, current_pool()
+            [_array(z) for z in logits],
+            ctx.operators,
+            ctx.temperature,
+            _array(grad_coefficients.contiguous()),
+            [_array(grad) for grad in grads],
+            current_pool(),
         )
         return None, None, None, *grads

@@ -86,7 +86,7 @@ class Softmax:
         """Coefficients of the gates of all `weights`, one after the other, (n_gates, 4)."""
         logits, temperature, hard = sampling.prepare(weights) if training else (weights, 1.0, True)
         if all(z.device.type == "cpu" and z.dtype == torch.float32 for z in logits):
-            operators = torch.tensor(self.operators, dtype=torch.uint8)
+            operators = np.array(self.operators, np.uint8)
             contiguous = [z.contiguous() for z in logits]
             coefficients, confidence = functional.MixStack.apply(operators, temperature, hard, *contiguous)
         else:
