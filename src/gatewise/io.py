@@ -4,7 +4,7 @@ In: a `Circuit` or a `SeededCircuit`. Out: bytes, and from bytes an equal object
 Invariant: equal circuits give equal bytes; a file of n bytes, however hostile, takes O(n) memory to load.
 
 What you pass is what is stored. The default is to save the optimized `Circuit`: it is stored with its wiring,
-about 3 bytes a gate, and starts fastest, because nothing is left to compute at load. A `SeededCircuit` is the
+about 3.5 bytes a gate, and starts fastest, because nothing is left to compute at load. A `SeededCircuit` is the
 smallest file, 4 bits a gate; expanding and optimizing it again takes milliseconds at each load.
 """
 

@@ -41,7 +41,7 @@ void load_tile(const Samples& x, size_t tile, size_t n_features, float* rows) {
     load_values(static_cast<const float*>(x.data), x, tile, n_features, rows);
 }
 
-// Rows of a tile -> columns of samples, or the other way round.
+// The first n samples of a tile -> n_features values each.
 void store_tile(const float* rows, size_t n_features, size_t n, float* samples) {
   for (size_t f = 0; f < n_features; ++f)
     for (size_t s = 0; s < n; ++s) samples[s * n_features + f] = rows[f * kTile + s];
