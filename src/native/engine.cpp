@@ -4,11 +4,8 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <new>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
+#include "buffer.hpp"
 
 namespace gatewise {
 namespace {
@@ -16,30 +13,6 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "bit-planes are read as little-endian words");
 
 constexpr size_t kRowsPerWord = 64;
-constexpr size_t kHugePage = size_t{1} << 21;
-
-// Zeroed, aligned memory; large ones ask for huge pages, because slots are read in random order.
-template <typename T>
-class Buffer {
- public:
-  explicit Buffer(size_t size) {
-    const size_t bytes = std::max<size_t>(size * sizeof(T), 64);
-    align_ = std::align_val_t{bytes >= kHugePage ? kHugePage : 64};
-    data_ = static_cast<T*>(::operator new(bytes, align_));
-#if defined(__linux__)
-    if (bytes >= kHugePage) madvise(data_, bytes, MADV_HUGEPAGE);
-#endif
-    std::memset(static_cast<void*>(data_), 0, bytes);
-  }
-  ~Buffer() { ::operator delete(data_, align_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  T* data() const { return data_; }
-
- private:
-  T* data_;
-  std::align_val_t align_;
-};
 
 // Wide blocks spend less on decoding; but slots and the rows that fill them should share the second-level cache. One
 // cache line a wire is the least that large circuits want.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
+#include <utility>
 
 namespace gatewise {
 namespace {
@@ -90,9 +90,9 @@ void RelaxedStack::forward(const Samples& x, const float* coefficients, float* y
   const std::vector<RelaxedLayer> stack = layers(coefficients);
   const size_t n_tiles = count_tiles(x.n_samples), n_threads = std::min<size_t>(pool.threads(), n_tiles);
   const size_t size = max_width_ * kTile;
-  const std::unique_ptr<float[]> scratch(new float[2 * size * n_threads]);
+  std::unique_ptr<Buffer<float>> scratch = scratch_.take(2 * size * n_threads);
   pool.run(n_tiles, [&](size_t thread, size_t tile) {
-    float* from = scratch.get() + 2 * size * thread;
+    float* from = scratch->data() + 2 * size * thread;
     float* to = from + size;
     load_tile(x, tile, n_inputs_, from);
     for (const RelaxedLayer& layer : stack) {
@@ -105,6 +105,7 @@ void RelaxedStack::forward(const Samples& x, const float* coefficients, float* y
     }
     store_tile(from, n_outputs(), tile_samples(tile, x.n_samples), y + tile * kTile * n_outputs());
   });
+  scratch_.give(std::move(scratch));
 }
 
 void RelaxedStack::backward(const Samples& x, const float* coefficients, const float* grad_y, float* grad_coefficients,
@@ -113,11 +114,12 @@ void RelaxedStack::backward(const Samples& x, const float* coefficients, const f
   const size_t n_tiles = count_tiles(x.n_samples), n_shares = std::min(kShares, n_tiles);
   const size_t n_threads = std::min<size_t>(pool.threads(), n_shares);
   const size_t activations_size = (n_inputs_ + n_gates_) * kTile, grads_size = 2 * max_width_ * kTile;
-  const std::unique_ptr<float[]> scratch(new float[(activations_size + grads_size) * n_threads]);
-  const std::unique_ptr<float[]> shares(new float[4 * n_gates_ * n_shares]);
+  const size_t sums_size = 4 * n_gates_ * n_shares;
+  std::unique_ptr<Buffer<float>> scratch = scratch_.take(sums_size + (activations_size + grads_size) * n_threads);
+  float* shares = scratch->data();
   pool.run(n_shares, [&](size_t thread, size_t share) {
-    float* own = scratch.get() + (activations_size + grads_size) * thread;
-    float* sums = shares.get() + 4 * n_gates_ * share;
+    float* own = shares + sums_size + (activations_size + grads_size) * thread;
+    float* sums = shares + 4 * n_gates_ * share;
     std::memset(sums, 0, 4 * n_gates_ * sizeof(float));
     for (size_t tile = n_tiles * share / n_shares; tile < n_tiles * (share + 1) / n_shares; ++tile)
       backward_tile(x, tile, stack, grad_y, own, own + activations_size, sums, grad_x);
@@ -131,6 +133,7 @@ void RelaxedStack::backward(const Samples& x, const float* coefficients, const f
       grad_coefficients[i] = total;
     }
   });
+  scratch_.give(std::move(scratch));
 }
 
 void RelaxedStack::backward_tile(const Samples& x, size_t tile, const std::vector<RelaxedLayer>& stack,

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "buffer.hpp"
 #include "pool.hpp"
 #include "relaxed.hpp"
 
@@ -48,6 +49,7 @@ class RelaxedStack {
   std::vector<Wiring> wirings_;
   size_t n_gates_ = 0;
   size_t max_width_;
+  mutable BufferPool<float> scratch_;
 };
 
 }  // namespace gatewise
