@@ -51,3 +51,10 @@ def test_running_needs_numpy_and_safetensors_only() -> None:
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     others = {name for name in printed.split() if not name.startswith("_")} - set(sys.stdlib_module_names)
     assert others == {"gatewise", "numpy", "safetensors"}
+
+
+def test_missing_torch_is_named_with_the_fix() -> None:
+    code = "import sys; sys.modules['torch'] = None; import gatewise.nn"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "gatewise.nn needs torch: pip install 'gatewise[torch]'" in done.stderr

@@ -138,7 +138,6 @@ NB_MODULE(_native, m) {
       .def("classify", &classify)
       .def("outputs", &outputs)
       .def_prop_ro("words", &gw::Engine::words)
-      .def_prop_ro("n_slots", [](const gw::Engine& engine) { return engine.program().n_slots; })
-      .def_prop_ro("n_levels", [](const gw::Engine& engine) { return engine.program().n_levels; });
+      .def_prop_ro("n_slots", [](const gw::Engine& engine) { return engine.program().n_slots; });
   bind_relaxed(m);
 }

@@ -1,9 +1,11 @@
 // Gates over signed wires. Every two-input gate is a constant, a wire, an AND of signed wires or an XOR, each possibly
-// inverted; `normalize` finds which, by evaluating the truth table (bit 3 - 2a - b, as in gatewise.gates).
+// inverted; `normalize` finds which, by evaluating the truth table.
 #pragma once
 
 #include <cstdint>
 #include <utility>
+
+#include "truth.hpp"
 
 namespace gatewise {
 
@@ -29,8 +31,6 @@ struct Term {
   bool inverted;
   Literal a, b;
 };
-
-constexpr bool truth(unsigned gate, unsigned a, unsigned b) { return gate >> (3 - 2 * a - b) & 1; }
 
 // The function of one operand x with values f0 and f1 at x = 0 and x = 1.
 constexpr Term unary(bool f0, bool f1, Literal x) {

@@ -47,8 +47,8 @@ class Planner {
     pair_gates();
     find_levels();
     place_inputs();
-    for (uint32_t level = 0; level <= program_.n_levels; ++level) emit_level(level);
-    for (uint32_t group = 0; group < circuit_.n_groups; ++group) emit_count(group, true);
+    for (uint32_t level = 0; level <= n_levels_; ++level) emit_level(level);
+    for (uint32_t group = 0; group < circuit_.n_groups; ++group) emit_count(group);
     finish();
     return std::move(program_);
   }
@@ -121,13 +121,12 @@ class Planner {
       const Operation operation = operation_at(node);
       for (uint32_t k = 0; k < operation.n_operands; ++k)
         level[node] = std::max(level[node], 1 + level[operation.operands[k]]);
-      program_.n_levels = std::max(program_.n_levels, level[node]);
+      n_levels_ = std::max(n_levels_, level[node]);
     }
-    program_.n_gates = static_cast<uint32_t>(net_.gates.size());
-    by_level_ = bucket_by(level, program_.n_levels + 1);
+    by_level_ = bucket_by(level, n_levels_ + 1);
     std::vector<uint32_t> ref_level;
     for (const OutputRef& ref : refs_) ref_level.push_back(level[ref.node]);
-    refs_by_level_ = bucket_by(ref_level, program_.n_levels + 1);
+    refs_by_level_ = bucket_by(ref_level, n_levels_ + 1);
   }
 
   void place_inputs() {
@@ -203,17 +202,13 @@ class Planner {
     }
   }
 
-  // Add what waits for `group` to its planes: whole chunks only, unless this is the last call.
-  void emit_count(uint32_t group, bool last) {
-    std::vector<uint32_t>& nodes = waiting_[group];
-    const size_t count = last ? nodes.size() : nodes.size() / kCountChunk * kCountChunk;
-    if (count == 0) return;
-    const size_t padded = (count + kCountChunk - 1) / kCountChunk * kCountChunk;
-    program_.steps.push_back({kCount, static_cast<uint32_t>(padded), group});
-    for (size_t i = 0; i < count; ++i) program_.code32.push_back(slot_[nodes[i]]);
-    program_.code32.insert(program_.code32.end(), padded - count, kZeroSlot);
-    for (size_t i = 0; i < count; ++i) release(nodes[i]);
-    nodes.erase(nodes.begin(), nodes.begin() + static_cast<ptrdiff_t>(count));
+  // Add what waits for `group` to its planes.
+  void emit_count(uint32_t group) {
+    const std::vector<uint32_t>& nodes = waiting_[group];
+    const size_t padded = (nodes.size() + kCountChunk - 1) / kCountChunk * kCountChunk;
+    if (padded > 0) program_.steps.push_back({kCount, static_cast<uint32_t>(padded), group});
+    for (const uint32_t node : nodes) program_.code32.push_back(slot_[node]);
+    program_.code32.insert(program_.code32.end(), padded - nodes.size(), kZeroSlot);
   }
 
   void release(uint32_t node) {
@@ -243,6 +238,7 @@ class Planner {
   std::vector<OutputRef> refs_;       // all other outputs
   std::vector<uint32_t> absorbed_;    // the operand that a gate computes itself
   std::vector<bool> is_inside_;       // whether a gate is such an operand
+  uint32_t n_levels_ = 0;
   Sorted by_level_, refs_by_level_;
   std::vector<uint32_t> slot_, free_;
   std::vector<std::vector<uint32_t>> waiting_;  // per group: nodes computed, not yet counted

@@ -14,8 +14,6 @@ namespace gatewise {
 struct Program {
   uint32_t n_slots = 0;
   uint32_t n_planes = 0;  // digits of the largest group's count
-  uint32_t n_gates = 0;
-  uint32_t n_levels = 0;
   std::vector<Step> steps;
   std::vector<uint32_t> code32;
   std::vector<uint16_t> code16;        // instead of code32 when slots number at most 65,536

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "relaxed.hpp"
+#include "truth.hpp"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -128,6 +129,9 @@ inline V exp_of(V x) {
 
 constexpr uint32_t kMaxOperators = 16;
 
+// Whether a gate is true for operands t = 00, 01, 10, 11.
+constexpr bool is_true(unsigned gate, unsigned t) { return truth(gate, t >> 1, t & 1); }
+
 // Which operators a mixture has. All 16 in order is the usual case, known to the compiler; any others come as data.
 struct AllOperators {
   static constexpr uint32_t n = kMaxOperators;
@@ -195,15 +199,15 @@ inline void harden(const V* z, const Operators& operators, V* p) {
   }
 }
 
-// truth[t]: the probability that the gate is true for operands t = 00, 01, 10, 11, the truth tables' bits 3, 2, 1, 0.
+// expected[t]: the probability that the gate is true for operands t.
 template <typename Operators>
-inline void expect_truth(const V* p, const Operators& operators, V* truth) {
-  for (int t = 0; t < 4; ++t) truth[t] = V{};
+inline void expect_truth(const V* p, const Operators& operators, V* expected) {
+  for (int t = 0; t < 4; ++t) expected[t] = V{};
 #pragma GCC unroll 16
   for (uint32_t k = 0; k < operators.n; ++k)
 #pragma GCC unroll 4
     for (int t = 0; t < 4; ++t)
-      if (operators.gate(k) >> (3 - t) & 1) truth[t] += p[k];
+      if (is_true(operators.gate(k), t)) expected[t] += p[k];
 }
 
 template <typename Operators>
@@ -256,7 +260,7 @@ void mix_backward_with(const Mixture& m, size_t begin, size_t end, const float* 
     for (uint32_t k = 0; k < operators.n; ++k) {
 #pragma GCC unroll 4
       for (int t = 0; t < 4; ++t)
-        if (operators.gate(k) >> (3 - t) & 1) of_gate[k] += truth[t];
+        if (is_true(operators.gate(k), t)) of_gate[k] += truth[t];
       mean += p[k] * of_gate[k];
     }
 #pragma GCC unroll 16

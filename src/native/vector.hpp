@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "truth.hpp"
+
 #if defined(GATEWISE_AVX512)
 #include <immintrin.h>
 #endif
@@ -52,8 +54,6 @@ inline void store(uint64_t* p, V v) {
   std::memcpy(p, &v, sizeof v);
 }
 
-constexpr bool truth_at(unsigned gate, unsigned a, unsigned b) { return gate >> (3 - 2 * a - b) & 1; }
-
 // The gate on all bits at once. A gate that is true once is an AND of signed operands, one that is true three times
 // the inverse of such an AND; the compiler picks and-not, or, ... from there.
 template <unsigned Gate, typename V>
@@ -61,8 +61,7 @@ inline V apply_gate(V a, V b) {
 #if defined(GATEWISE_AVX512)
   if constexpr (sizeof(V) == 64) {
     // vpternlog looks up bit 4a + 2b + c; with c = b only c == b occurs.
-    constexpr int table =
-        truth_at(Gate, 0, 0) | truth_at(Gate, 0, 1) << 3 | truth_at(Gate, 1, 0) << 4 | truth_at(Gate, 1, 1) << 7;
+    constexpr int table = truth(Gate, 0, 0) | truth(Gate, 0, 1) << 3 | truth(Gate, 1, 0) << 4 | truth(Gate, 1, 1) << 7;
     return (V)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)b, table);
   }
 #endif
@@ -83,7 +82,7 @@ inline V apply_pair(V a, V b, V c) {
   if constexpr (sizeof(V) == 64) {
     constexpr int table = [] {
       int bits = 0;
-      for (unsigned i = 0; i < 8; ++i) bits |= truth_at(Gate, truth_at(Inner, i >> 2, i >> 1 & 1), i & 1) << i;
+      for (unsigned i = 0; i < 8; ++i) bits |= truth(Gate, truth(Inner, i >> 2, i >> 1 & 1), i & 1) << i;
       return bits;
     }();
     return (V)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, table);

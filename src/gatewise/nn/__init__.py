@@ -3,6 +3,11 @@
 values in [0, 1] -> LogicLayer -> ... -> GroupSum -> loss;   discretize(network) -> Circuit
 """
 
+try:
+    import torch  # noqa: F401
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError("gatewise.nn needs torch: pip install 'gatewise[torch]'", name="torch") from error
+
 from gatewise.nn.discretize import discretize
 from gatewise.nn.layer import GroupSum, LogicLayer, LogicNetwork, logic_network
 from gatewise.nn.parametrization import Light, Residual, Softmax, normal
