@@ -59,3 +59,40 @@ def mix_backward(
     grad_logits: Sequence[Any],
     pool: Pool,
 ) -> None: ...
+
+class TrainStep:
+    def __init__(
+        self,
+        stack: RelaxedStack,
+        gates: Any,
+        weights: Sequence[Any],
+        first: Sequence[Any],
+        second: Sequence[Any],
+        scales: Sequence[float],
+    ) -> None: ...
+    def run_classes(
+        self,
+        x: Any,
+        y: Any,
+        weight: Any,
+        smoothing: float,
+        head: tuple[float, float],
+        logits: Sequence[Any] | None,
+        temperature: float,
+        hard: bool,
+        adam: tuple[float, float, float, float, int],
+        pool: Pool,
+    ) -> tuple[float, float]: ...
+    def run_targets(
+        self,
+        x: Any,
+        y: Any,
+        weight: Any,
+        binary: bool,
+        head: tuple[float, float],
+        logits: Sequence[Any] | None,
+        temperature: float,
+        hard: bool,
+        adam: tuple[float, float, float, float, int],
+        pool: Pool,
+    ) -> tuple[float, float]: ...

@@ -140,4 +140,5 @@ NB_MODULE(_native, m) {
       .def_prop_ro("words", &gw::Engine::words)
       .def_prop_ro("n_slots", [](const gw::Engine& engine) { return engine.program().n_slots; });
   bind_relaxed(m);
+  bind_train_step(m);
 }

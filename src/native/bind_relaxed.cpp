@@ -5,25 +5,16 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-
-#include "bind.hpp"
-#include "relaxed_stack.hpp"
+#include "bind_floats.hpp"
 
 namespace nb = nanobind;
 namespace gw = gatewise;
 
+using namespace gatewise::binding;
+
 namespace {
 
 using Operands = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Bytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using FloatsIn = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using FloatsOut = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using SamplesIn = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
-
-void require(bool ok, const char* message) {
-  if (!ok) throw nb::value_error(message);
-}
 
 std::vector<int32_t> copy_operands(const Operands& operands, uint32_t width) {
   std::vector<int32_t> copy(operands.data(), operands.data() + operands.size());
@@ -43,13 +34,6 @@ void make_stack(gw::RelaxedStack* stack, uint32_t n_inputs, const std::vector<st
   }
   require(n_groups == 0 || width % n_groups == 0, "n_groups must divide the width of the last layer");
   new (stack) gw::RelaxedStack(n_inputs, std::move(wirings), n_groups);
-}
-
-gw::Samples make_samples(const gw::RelaxedStack& stack, const SamplesIn& x) {
-  const bool is_bytes = x.dtype() == nb::dtype<bool>() || x.dtype() == nb::dtype<uint8_t>();
-  require(is_bytes || x.dtype() == nb::dtype<float>(), "x must be float32, bool or uint8");
-  require(x.shape(1) == stack.n_inputs(), "x must have as many columns as the stack has inputs");
-  return {x.data(), is_bytes, x.shape(0), x.stride(0), x.stride(1)};
 }
 
 void forward(const gw::RelaxedStack& stack, SamplesIn x, FloatsIn coefficients, FloatsOut y, gw::Pool& pool) {
@@ -76,84 +60,35 @@ void backward(const gw::RelaxedStack& stack, SamplesIn x, FloatsIn coefficients,
   stack.backward(samples, coefficients.data(), grad_y.data(), grad_coefficients.data(), to_x, pool);
 }
 
-constexpr size_t kMixChunk = 1024;
-
-// One layer's mixture and where its rows begin in the coefficients of all layers.
-struct Part {
-  gw::Mixture mixture;
-  size_t first;
-  float* grad_logits;
-};
-
-std::vector<Part> make_parts(const std::vector<FloatsIn>& logits, const Bytes& gates, float temperature, bool hard) {
-  require(gates.size() >= 1 && gates.size() <= 16, "operators must number 1 to 16");
-  for (size_t k = 0; k < gates.size(); ++k) require(gates.data()[k] < 16, "operators must be below 16");
-  require(temperature > 0, "temperature must be positive");
-  std::vector<Part> parts;
-  size_t first = 0;
-  for (const FloatsIn& z : logits) {
-    require(z.shape(0) == gates.size(), "logits must have one row an operator");
-    const auto n_operators = static_cast<uint32_t>(gates.size());
-    parts.push_back({{z.data(), z.shape(1), gates.data(), n_operators, temperature, hard}, first, nullptr});
-    first += z.shape(1);
-  }
-  return parts;
+gw::Mixtures make_mixtures(const std::vector<FloatsIn>& logits, const Bytes& gates, float temperature, bool hard) {
+  std::vector<gw::Mixture> layers;
+  for (const FloatsIn& z : logits) layers.push_back(make_mixture(z, gates, temperature, hard));
+  return gw::Mixtures(std::move(layers));
 }
 
-size_t count_gates(const std::vector<Part>& parts) {
-  return parts.empty() ? 0 : parts.back().first + parts.back().mixture.n_gates;
-}
-
-struct Chunk {
-  const Part* part;
-  size_t begin, end;
-};
-
-std::vector<Chunk> cut(const std::vector<Part>& parts) {
-  std::vector<Chunk> chunks;
-  for (const Part& part : parts)
-    for (size_t begin = 0; begin < part.mixture.n_gates; begin += kMixChunk)
-      chunks.push_back({&part, begin, std::min(begin + kMixChunk, part.mixture.n_gates)});
-  return chunks;
-}
-
-// The mean over all gates of the largest probability, which is how sure the network is of its gates.
 double mix(const std::vector<FloatsIn>& logits, Bytes gates, float temperature, bool hard, FloatsOut coefficients,
            gw::Pool& pool) {
-  const std::vector<Part> parts = make_parts(logits, gates, temperature, hard);
-  require(coefficients.shape(0) == count_gates(parts) && coefficients.shape(1) == 4,
+  const gw::Mixtures mixtures = make_mixtures(logits, gates, temperature, hard);
+  require(coefficients.shape(0) == mixtures.n_gates() && coefficients.shape(1) == 4,
           "coefficients must be n_gates x 4");
-  const std::vector<Chunk> chunks = cut(parts);
-  std::vector<double> confidence(chunks.size());
   nb::gil_scoped_release unlocked;
-  pool.run(chunks.size(), [&](size_t, size_t i) {
-    const auto& [part, begin, end] = chunks[i];
-    float* to = coefficients.data() + 4 * part->first;
-    confidence[i] = gw::relaxed_kernels().mix(part->mixture, begin, end, to);
-  });
-  double total = 0;
-  for (const double each : confidence) total += each;
-  return total / static_cast<double>(count_gates(parts));
+  return mixtures.mix(coefficients.data(), pool);
 }
 
 void mix_backward(const std::vector<FloatsIn>& logits, Bytes gates, float temperature, FloatsIn grad_coefficients,
                   const std::vector<FloatsOut>& grad_logits, gw::Pool& pool) {
-  std::vector<Part> parts = make_parts(logits, gates, temperature, false);
-  require(grad_coefficients.shape(0) == count_gates(parts) && grad_coefficients.shape(1) == 4,
+  const gw::Mixtures mixtures = make_mixtures(logits, gates, temperature, false);
+  require(grad_coefficients.shape(0) == mixtures.n_gates() && grad_coefficients.shape(1) == 4,
           "grad_coefficients must be n_gates x 4");
-  require(grad_logits.size() == parts.size(), "grad_logits must be as many as logits");
-  for (size_t i = 0; i < parts.size(); ++i) {
-    require(grad_logits[i].shape(0) == gates.size() && grad_logits[i].shape(1) == parts[i].mixture.n_gates,
+  require(grad_logits.size() == logits.size(), "grad_logits must be as many as logits");
+  std::vector<float*> to;
+  for (size_t i = 0; i < logits.size(); ++i) {
+    require(grad_logits[i].shape(0) == logits[i].shape(0) && grad_logits[i].shape(1) == logits[i].shape(1),
             "grad_logits must have the shapes of logits");
-    parts[i].grad_logits = grad_logits[i].data();
+    to.push_back(grad_logits[i].data());
   }
-  const std::vector<Chunk> chunks = cut(parts);
   nb::gil_scoped_release unlocked;
-  pool.run(chunks.size(), [&](size_t, size_t i) {
-    const auto& [part, begin, end] = chunks[i];
-    const float* from = grad_coefficients.data() + 4 * part->first;
-    gw::relaxed_kernels().mix_backward(part->mixture, begin, end, from, part->grad_logits);
-  });
+  mixtures.backward({grad_coefficients.data(), 1, 0, 1.0f}, to, pool);
 }
 
 }  // namespace

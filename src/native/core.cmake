@@ -9,12 +9,16 @@ add_library(gatewise_core STATIC
   ${native_dir}/engine.cpp
   ${native_dir}/formula.cpp
   ${native_dir}/graph.cpp
+  ${native_dir}/loss.cpp
   ${native_dir}/lower.cpp
+  ${native_dir}/mixtures.cpp
   ${native_dir}/optimize.cpp
   ${native_dir}/plan.cpp
   ${native_dir}/pool.cpp
   ${native_dir}/relaxed_stack.cpp
-  ${native_dir}/rewrite.cpp)
+  ${native_dir}/rewrite.cpp
+  ${native_dir}/tile.cpp
+  ${native_dir}/train_step.cpp)
 target_include_directories(gatewise_core PUBLIC ${native_dir})
 target_link_libraries(gatewise_core PUBLIC Threads::Threads)
 target_compile_options(gatewise_core PRIVATE ${GATEWISE_OPTIMIZATION} -Wall -Wextra)

@@ -28,6 +28,26 @@ struct Mixture {
   bool hard;          // forward takes the operator with the largest logit, the lowest on ties
 };
 
+// Gradients of coefficients, summed in several shares that are still to be added up and multiplied by `scale`: share s
+// of gate i begins at values[s * stride + 4 i].
+struct Shares {
+  const float* values;
+  size_t n, stride;
+  float scale;
+};
+
+// A step of Adam: `rate` and `second_scale` contain the corrections of its bias, the latter as a square root.
+struct Adam {
+  float rate, beta1, beta2, epsilon, second_scale;
+};
+
+// What a step of Adam changes, laid out like the logits.
+struct Moments {
+  float* weights;
+  float* first;
+  float* second;
+};
+
 struct RelaxedKernels {
   // Rows of kTile values: y[i] = gate i of x.
   void (*forward)(const RelaxedLayer& layer, const float* x, float* y);
@@ -37,8 +57,10 @@ struct RelaxedKernels {
   // Gates begin .. end - 1: their coefficients, and the sum of the largest probability of each at temperature 1.
   double (*mix)(const Mixture& mixture, size_t begin, size_t end, float* coefficients);
   // Gradients of the logits from those of the coefficients.
-  void (*mix_backward)(const Mixture& mixture, size_t begin, size_t end, const float* grad_coefficients,
-                       float* grad_logits);
+  void (*mix_backward)(const Mixture& mixture, size_t begin, size_t end, const Shares& grads, float* grad_logits);
+  // The same, used at once for a step of Adam.
+  void (*update)(const Mixture& mixture, size_t begin, size_t end, const Shares& grads, const Adam& adam,
+                 const Moments& moments);
 };
 
 // Levels this machine can run, in the order of available_kernels(); ends with nullptr. The first is what is used.

@@ -11,58 +11,6 @@ namespace {
 constexpr size_t kShares = 4;
 constexpr size_t kReduceChunk = 4096;
 
-size_t count_tiles(size_t n_samples) { return (n_samples + kTile - 1) / kTile; }
-size_t tile_samples(size_t tile, size_t n_samples) { return std::min(kTile, n_samples - tile * kTile); }
-
-template <typename T>
-void load_values(const T* data, const Samples& x, size_t tile, size_t n_features, float* rows) {
-  const size_t n = tile_samples(tile, x.n_samples);
-  const T* first = data + static_cast<ptrdiff_t>(tile * kTile) * x.row_stride;
-  if (n < kTile) std::memset(rows, 0, n_features * kTile * sizeof(float));
-  if (x.row_stride == 1) {
-    for (size_t f = 0; f < n_features; ++f)
-      for (size_t s = 0; s < n; ++s)
-        rows[f * kTile + s] = static_cast<float>(first[static_cast<ptrdiff_t>(f) * x.column_stride + s]);
-    return;
-  }
-  constexpr size_t block = 64;  // features at a time, so that their rows stay in the first-level cache
-  for (size_t f0 = 0; f0 < n_features; f0 += block)
-    for (size_t s = 0; s < n; ++s)
-      for (size_t f = f0; f < std::min(f0 + block, n_features); ++f)
-        rows[f * kTile + s] = static_cast<float>(
-            first[static_cast<ptrdiff_t>(s) * x.row_stride + static_cast<ptrdiff_t>(f) * x.column_stride]);
-}
-
-// Rows of kTile samples, one a feature; samples past the last are zero.
-void load_tile(const Samples& x, size_t tile, size_t n_features, float* rows) {
-  if (x.is_bytes)
-    load_values(static_cast<const uint8_t*>(x.data), x, tile, n_features, rows);
-  else
-    load_values(static_cast<const float*>(x.data), x, tile, n_features, rows);
-}
-
-// The first n samples of a tile -> n_features values each.
-void store_tile(const float* rows, size_t n_features, size_t n, float* samples) {
-  for (size_t f = 0; f < n_features; ++f)
-    for (size_t s = 0; s < n; ++s) samples[s * n_features + f] = rows[f * kTile + s];
-}
-
-void sum_groups(const float* rows, size_t width, size_t n_groups, float* sums) {
-  const size_t size = width / n_groups;
-  for (size_t g = 0; g < n_groups; ++g) {
-    float total[kTile] = {};
-    for (size_t i = g * size; i < (g + 1) * size; ++i)
-      for (size_t s = 0; s < kTile; ++s) total[s] += rows[i * kTile + s];
-    std::memcpy(sums + g * kTile, total, sizeof total);
-  }
-}
-
-// The gradient of a group's sum is that of each of its members.
-void spread_groups(const float* sums, size_t width, size_t n_groups, float* rows) {
-  const size_t size = width / n_groups;
-  for (size_t i = 0; i < width; ++i) std::memcpy(rows + i * kTile, sums + i / size * kTile, kTile * sizeof(float));
-}
-
 }  // namespace
 
 RelaxedStack::RelaxedStack(uint32_t n_inputs, std::vector<Wiring> wirings, uint32_t n_groups)
@@ -108,39 +56,48 @@ void RelaxedStack::forward(const Samples& x, const float* coefficients, float* y
   scratch_.give(std::move(scratch));
 }
 
-void RelaxedStack::backward(const Samples& x, const float* coefficients, const float* grad_y, float* grad_coefficients,
-                            float* grad_x, Pool& pool) const {
+void RelaxedStack::backward(const Samples& x, const float* coefficients, const GradOfTile& grad_of_tile, float* grad_x,
+                            const std::function<void(const Shares&)>& use, Pool& pool) const {
   const std::vector<RelaxedLayer> stack = layers(coefficients);
   const size_t n_tiles = count_tiles(x.n_samples), n_shares = std::min(kShares, n_tiles);
   const size_t n_threads = std::min<size_t>(pool.threads(), n_shares);
   const size_t activations_size = (n_inputs_ + n_gates_) * kTile, grads_size = 2 * max_width_ * kTile;
-  const size_t sums_size = 4 * n_gates_ * n_shares;
-  std::unique_ptr<Buffer<float>> scratch = scratch_.take(sums_size + (activations_size + grads_size) * n_threads);
+  const size_t n_values = 4 * n_gates_;
+  std::unique_ptr<Buffer<float>> scratch =
+      scratch_.take(n_values * n_shares + (activations_size + grads_size) * n_threads);
   float* shares = scratch->data();
   pool.run(n_shares, [&](size_t thread, size_t share) {
-    float* own = shares + sums_size + (activations_size + grads_size) * thread;
-    float* sums = shares + 4 * n_gates_ * share;
-    std::memset(sums, 0, 4 * n_gates_ * sizeof(float));
+    float* own = shares + n_values * n_shares + (activations_size + grads_size) * thread;
+    float* sums = shares + n_values * share;
+    std::memset(sums, 0, n_values * sizeof(float));
     for (size_t tile = n_tiles * share / n_shares; tile < n_tiles * (share + 1) / n_shares; ++tile)
-      backward_tile(x, tile, stack, grad_y, own, own + activations_size, sums, grad_x);
+      backward_tile(x, tile, stack, grad_of_tile, own, own + activations_size, sums, grad_x);
   });
-  const size_t n_values = 4 * n_gates_;
-  pool.run((n_values + kReduceChunk - 1) / kReduceChunk, [&](size_t, size_t chunk) {
-    const size_t begin = chunk * kReduceChunk, end = std::min(begin + kReduceChunk, n_values);
-    for (size_t i = begin; i < end; ++i) {
-      float total = 0;
-      for (size_t share = 0; share < n_shares; ++share) total += shares[share * n_values + i];
-      grad_coefficients[i] = total;
-    }
-  });
+  use({shares, n_shares, n_values, 1.0f});
   scratch_.give(std::move(scratch));
 }
 
+void RelaxedStack::backward(const Samples& x, const float* coefficients, const float* grad_y, float* grad_coefficients,
+                            float* grad_x, Pool& pool) const {
+  const Samples given{grad_y, false, x.n_samples, static_cast<ptrdiff_t>(n_outputs()), 1};
+  const auto load_grads = [&](size_t tile, const float*, float* grads) { load_tile(given, tile, n_outputs(), grads); };
+  const auto add_up = [&](const Shares& shares) {
+    pool.run((shares.stride + kReduceChunk - 1) / kReduceChunk, [&](size_t, size_t chunk) {
+      const size_t begin = chunk * kReduceChunk, end = std::min(begin + kReduceChunk, shares.stride);
+      for (size_t i = begin; i < end; ++i) {
+        float total = 0;
+        for (size_t share = 0; share < shares.n; ++share) total += shares.values[share * shares.stride + i];
+        grad_coefficients[i] = total;
+      }
+    });
+  };
+  backward(x, coefficients, load_grads, grad_x, add_up, pool);
+}
+
 void RelaxedStack::backward_tile(const Samples& x, size_t tile, const std::vector<RelaxedLayer>& stack,
-                                 const float* grad_y, float* activations, float* grads, float* grad_coefficients,
-                                 float* grad_x) const {
+                                 const GradOfTile& grad_of_tile, float* activations, float* grads,
+                                 float* grad_coefficients, float* grad_x) const {
   const RelaxedKernels& kernels = relaxed_kernels();
-  const size_t n = tile_samples(tile, x.n_samples);
   load_tile(x, tile, n_inputs_, activations);
   float* layer_input = activations;
   for (const RelaxedLayer& layer : stack) {
@@ -149,9 +106,13 @@ void RelaxedStack::backward_tile(const Samples& x, size_t tile, const std::vecto
   }
   float* grad_out = grads;
   float* grad_in = grads + max_width_ * kTile;
-  const Samples given{grad_y, false, x.n_samples, static_cast<ptrdiff_t>(n_outputs()), 1};
-  load_tile(given, tile, n_outputs(), n_groups_ ? grad_in : grad_out);
-  if (n_groups_) spread_groups(grad_in, last_width(), n_groups_, grad_out);
+  if (n_groups_) {
+    sum_groups(layer_input, last_width(), n_groups_, grad_out);
+    grad_of_tile(tile, grad_out, grad_in);
+    spread_groups(grad_in, last_width(), n_groups_, grad_out);
+  } else {
+    grad_of_tile(tile, layer_input, grad_out);
+  }
   float* of_layer = grad_coefficients + 4 * n_gates_;
   for (size_t l = stack.size(); l-- > 0;) {
     const RelaxedLayer& layer = stack[l];
@@ -162,7 +123,7 @@ void RelaxedStack::backward_tile(const Samples& x, size_t tile, const std::vecto
     kernels.backward(layer, layer_input, grad_out, needs_input ? grad_in : nullptr, of_layer);
     std::swap(grad_in, grad_out);
   }
-  if (grad_x) store_tile(grad_out, n_inputs_, n, grad_x + tile * kTile * n_inputs_);
+  if (grad_x) store_tile(grad_out, n_inputs_, tile_samples(tile, x.n_samples), grad_x + tile * kTile * n_inputs_);
 }
 
 }  // namespace gatewise

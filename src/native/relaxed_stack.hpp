@@ -1,22 +1,16 @@
 // A stack of relaxed layers, run tile by tile: a tile of samples goes through all layers before the next one starts, so
-// that activations never leave the cache. The backward pass computes them again instead of storing them.
+// that activations stay near the core. The backward pass computes them again instead of storing them.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "buffer.hpp"
 #include "pool.hpp"
 #include "relaxed.hpp"
+#include "tile.hpp"
 
 namespace gatewise {
-
-// Borrowed samples: float or byte 0/1 values, strides in elements.
-struct Samples {
-  const void* data;
-  bool is_bytes;
-  size_t n_samples;
-  ptrdiff_t row_stride, column_stride;
-};
 
 class RelaxedStack {
  public:
@@ -30,8 +24,16 @@ class RelaxedStack {
   // coefficients: n_gates x 4, layer after layer. y: n_samples x n_outputs.
   void forward(const Samples& x, const float* coefficients, float* y, Pool& pool) const;
 
-  // grad_coefficients: n_gates x 4, overwritten; grad_x: n_samples x n_inputs, overwritten, or null. The order of all
-  // sums depends on the number of samples alone, not on the number of threads.
+  // The gradient of a tile's outputs, given the outputs; one row of kTile samples an output. Called by all threads.
+  using GradOfTile = std::function<void(size_t tile, const float* outputs, float* grads)>;
+
+  // Forward and backward through one tile after the other; `use` sees the gradients of the coefficients. grad_x:
+  // n_samples x n_inputs, overwritten, or null. The order of all sums depends on the number of samples alone, not on
+  // the number of threads.
+  void backward(const Samples& x, const float* coefficients, const GradOfTile& grad_of_tile, float* grad_x,
+                const std::function<void(const Shares&)>& use, Pool& pool) const;
+
+  // The same for known gradients of the outputs. grad_coefficients: n_gates x 4, overwritten.
   void backward(const Samples& x, const float* coefficients, const float* grad_y, float* grad_coefficients,
                 float* grad_x, Pool& pool) const;
 
@@ -42,8 +44,9 @@ class RelaxedStack {
  private:
   uint32_t last_width() const { return wirings_.empty() ? n_inputs_ : static_cast<uint32_t>(wirings_.back().a.size()); }
   std::vector<RelaxedLayer> layers(const float* coefficients) const;
-  void backward_tile(const Samples& x, size_t tile, const std::vector<RelaxedLayer>& layers, const float* grad_y,
-                     float* activations, float* grads, float* grad_coefficients, float* grad_x) const;
+  void backward_tile(const Samples& x, size_t tile, const std::vector<RelaxedLayer>& layers,
+                     const GradOfTile& grad_of_tile, float* activations, float* grads, float* grad_coefficients,
+                     float* grad_x) const;
 
   uint32_t n_inputs_, n_groups_;
   std::vector<Wiring> wirings_;

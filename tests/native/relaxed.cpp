@@ -58,11 +58,30 @@ void check_level(const gw::RelaxedKernels& kernels, uint32_t n_in, uint32_t n_ou
   require_close(grad_c, expected_c, "grad_coefficients");
 }
 
+// A step of Adam must equal Adam's formula on the gradients that mix_backward gives.
+void check_gradients(const gw::RelaxedKernels& kernels, const gw::Mixture& mixture) {
+  const size_t n_gates = mixture.n_gates, n = 16 * n_gates;
+  const std::vector<float> shares = random_floats(8 * n_gates);
+  std::vector<float> grad(n), weights(mixture.logits, mixture.logits + n), expected = weights, first(n), second(n);
+  const gw::Shares grads{shares.data(), 2, 4 * n_gates, 0.5f};
+  kernels.mix_backward(mixture, 0, n_gates, grads, grad.data());
+  kernels.update(mixture, 0, n_gates, grads, {0.1f, 0.9f, 0.999f, 1e-8f, 2.0f},
+                 {weights.data(), first.data(), second.data()});
+  for (size_t i = 0; i < n; ++i)
+    expected[i] -= 0.1f * 0.1f * grad[i] / (2.0f * std::sqrt(0.001f * grad[i] * grad[i]) + 1e-8f);
+  require_close(weights, expected, "weights");
+  for (size_t i = 0; i < n_gates; ++i) {
+    double total = 0;  // the gradients of a softmax add up to zero
+    for (size_t k = 0; k < 16; ++k) total += grad[k * n_gates + i];
+    require_close({static_cast<float>(total)}, {0.0f}, "sum of gradients");
+  }
+}
+
 void check_mixture(const gw::RelaxedKernels& kernels, size_t n_gates, float temperature) {
   const std::vector<float> logits = random_floats(16 * n_gates);
   std::vector<uint8_t> gates(16);
   for (uint8_t k = 0; k < 16; ++k) gates[k] = k;
-  std::vector<float> c(4 * n_gates), expected(4 * n_gates), grad(16 * n_gates);
+  std::vector<float> c(4 * n_gates), expected(4 * n_gates);
   for (size_t i = 0; i < n_gates; ++i) {
     double total = 0, truth[4] = {};
     for (size_t k = 0; k < 16; ++k) total += std::exp(logits[k * n_gates + i] / temperature);
@@ -75,8 +94,8 @@ void check_mixture(const gw::RelaxedKernels& kernels, size_t n_gates, float temp
   }
   const gw::Mixture mixture{logits.data(), n_gates, gates.data(), 16, temperature, false};
   kernels.mix(mixture, 0, n_gates, c.data());
-  kernels.mix_backward(mixture, 0, n_gates, c.data(), grad.data());
   require_close(c, expected, "coefficients");
+  check_gradients(kernels, mixture);
 }
 
 void check_threads() {

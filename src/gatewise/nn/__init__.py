@@ -12,6 +12,7 @@ from gatewise.nn.discretize import discretize
 from gatewise.nn.layer import GroupSum, LogicLayer, LogicNetwork, logic_network
 from gatewise.nn.parametrization import Light, Residual, Softmax, normal
 from gatewise.nn.sampling import Gumbel, HardStraightThrough, Soft
+from gatewise.nn.step import TrainStep
 
 __all__ = [
     "GroupSum",
@@ -23,6 +24,7 @@ __all__ = [
     "Residual",
     "Soft",
     "Softmax",
+    "TrainStep",
     "discretize",
     "logic_network",
     "normal",

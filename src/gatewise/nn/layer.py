@@ -7,7 +7,7 @@ is hard: on 0/1 input it computes exactly the circuit that `discretize` gives. W
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 import torch
@@ -160,7 +160,7 @@ class LogicNetwork(nn.Sequential):
     def forward(self, x: Tensor) -> Tensor:
         """x: (..., in_features) -> (..., groups)."""
         *layers, head = self
-        if not isinstance(head, GroupSum) or not _can_share(layers):
+        if not isinstance(head, GroupSum) or not can_share(layers):
             return super().forward(x)
         features = layers[-1].out_features
         head.check(features)
@@ -211,7 +211,7 @@ def _check_width(layer: LogicLayer, x: Tensor) -> None:
         raise ValueError(f"x must have {layer.in_features} features for {layer}, got shape {tuple(x.shape)}")
 
 
-def _can_share(layers: Sequence[nn.Module]) -> TypeGuard[list[LogicLayer]]:
+def can_share(layers: Sequence[nn.Module]) -> TypeGuard[list[LogicLayer]]:
     """Whether the layers can be mixed and run together."""
     logic = [layer for layer in layers if isinstance(layer, LogicLayer)]
     kinds = {layer.parametrization.kind for layer in logic}
@@ -235,7 +235,7 @@ def _run(layers: Sequence[LogicLayer], x: Tensor, groups: int = 0) -> Tensor:
         rows = x.reshape(-1, first.in_features)
         rows = rows if rows.dtype in (torch.bool, torch.float32) else rows.float()
         rows = _scale_gradient(rows, factor ** len(layers))
-        stack = _native_stack(layers, groups)
+        stack = native_stack(layers, groups)
         n_outputs = groups or layers[-1].out_features
         y = functional.RunStack.apply(rows, _scale_by_depth(coefficients, layers, factor), stack, n_outputs)
         y = y.reshape(*x.shape[:-1], n_outputs)
@@ -260,10 +260,11 @@ def _scale_by_depth(coefficients: Tensor, layers: Sequence[LogicLayer], factor: 
     return torch.cat([_scale_gradient(part, factor**above) for above, part in enumerate(reversed(parts))][::-1])
 
 
-def _native_stack(layers: Sequence[LogicLayer], groups: int) -> _native.RelaxedStack:
+def native_stack(layers: Sequence[LogicLayer], groups: int) -> _native.RelaxedStack:
     """The native twin of the wiring, kept with the first layer for as long as the wiring stays the same."""
-    operands = [operand for layer in layers for operand in (layer.a, layer.b)]
-    key = (groups, *((id(operand), operand._version) for operand in operands))
+    # Straight from the buffers: attributes of modules are slow, and this runs at every step.
+    operands = [cast(Tensor, layer._buffers[name]) for layer in layers for name in ("a", "b")]
+    key = (groups, *map(id, operands), *[operand._version for operand in operands])
     kept = layers[0].__dict__.get("_stack")
     if kept is None or kept[0] != key:
         pairs = [(layer.a.numpy(), layer.b.numpy()) for layer in layers]

@@ -1,0 +1,142 @@
+"""nn.TrainStep: equal to autograd with torch's Adam, independent of threads, clear about misuse."""
+
+import copy
+from collections.abc import Callable
+
+import pytest
+from tools import require_module
+
+require_module("torch", "pip install -c constraints.txt torch==2.13.0")
+
+import torch
+from torch import Tensor
+
+from gatewise import nn
+
+N_ROWS, N_INPUTS, N_GROUPS = 37, 30, 4
+
+
+def make_net(**options: object) -> nn.LogicNetwork:
+    generator = torch.Generator().manual_seed(1)
+    return nn.logic_network(N_INPUTS, [50, 40], N_GROUPS, generator=generator, **options)
+
+
+def make_batch(n_rows: int = N_ROWS) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Bits, classes, targets and weights."""
+    generator = torch.Generator().manual_seed(2)
+    x = torch.randint(2, (n_rows, N_INPUTS), generator=generator).bool()
+    classes = torch.randint(N_GROUPS, (n_rows,), generator=generator)
+    return x, classes, torch.rand(n_rows, N_GROUPS, generator=generator), torch.rand(n_rows, generator=generator)
+
+
+def mean_of_rows(losses: Tensor, weight: Tensor) -> Tensor:
+    return (losses.reshape(N_ROWS, -1).mean(1) * weight).sum() / weight.sum()
+
+
+LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "cross_entropy": lambda z, y: torch.nn.functional.cross_entropy(z, y, reduction="none", label_smoothing=0.1),
+    "binary_cross_entropy": lambda z, y: torch.nn.functional.binary_cross_entropy_with_logits(z, y, reduction="none"),
+    "squared_error": lambda z, y: torch.nn.functional.mse_loss(z, y, reduction="none"),
+}
+
+
+@pytest.mark.parametrize("loss", list(LOSSES))
+@pytest.mark.parametrize("sampling", [nn.Soft, nn.HardStraightThrough])
+@pytest.mark.parametrize("operators", [range(16), (1, 6, 7)])
+def test_equals_autograd(loss: str, sampling: type, operators: tuple[int, ...]) -> None:
+    options = {"parametrization": nn.Softmax(operators), "grad_factor": 1.5}
+    expected, net = (make_net(sampling=sampling(), **options) for _ in range(2))
+    x, classes, targets, weight = make_batch()
+    y = classes if loss == "cross_entropy" else targets
+    adam = torch.optim.Adam(expected.parameters(), lr=0.02)
+    step = nn.TrainStep(net, loss, lr=0.02, label_smoothing=0.1)
+    for _ in range(5):
+        adam.zero_grad()
+        value = mean_of_rows(LOSSES[loss](expected(x), y), weight)
+        value.backward()
+        adam.step()
+        assert step(x, y, weight) == pytest.approx(value.item(), rel=1e-5)
+    for parameter, weights in zip(expected.parameters(), net.parameters(), strict=True):
+        torch.testing.assert_close(weights, parameter, rtol=1e-3, atol=2e-4)
+
+
+def test_gumbel_draws_the_noise_that_autograd_draws() -> None:
+    x, y, _, _ = make_batch()
+    losses = []
+    for run in ("step", "autograd"):
+        net = make_net(sampling=nn.Gumbel(generator=torch.Generator().manual_seed(3)))
+        loss = nn.TrainStep(net)(x, y) if run == "step" else torch.nn.functional.cross_entropy(net(x), y).item()
+        losses.append(loss)
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+
+
+@pytest.mark.parametrize("as_float", [False, True])
+def test_same_weights_whatever_the_threads(as_float: bool) -> None:
+    x, y, _, _ = make_batch(3000)
+    before = torch.get_num_threads()
+    results = []
+    for threads in (1, 2, 3):
+        torch.set_num_threads(threads)
+        net = make_net()
+        step = nn.TrainStep(net)
+        for _ in range(3):
+            step(x.float() if as_float else x, y)
+        results.append([weight.detach().clone() for weight in net.parameters()])
+    torch.set_num_threads(before)
+    for other in results[1:]:
+        assert all(torch.equal(a, b) for a, b in zip(results[0], other, strict=True))
+
+
+def test_continues_from_its_state() -> None:
+    x, y, _, _ = make_batch()
+    net = make_net()
+    step = nn.TrainStep(net)
+    for _ in range(3):
+        step(x, y)
+    twin = copy.deepcopy(net)
+    other = nn.TrainStep(twin)
+    other.load_state_dict(step.state_dict())
+    assert step(x, y) == other(x, y)
+    assert all(torch.equal(a, b) for a, b in zip(net.parameters(), twin.parameters(), strict=True))
+
+
+def test_follows_weights_that_are_replaced() -> None:
+    x, y, _, _ = make_batch()
+    net = make_net()
+    step = nn.TrainStep(net, lr=0.0)
+    first = step(x, y)
+    for parameter in net.parameters():
+        parameter.data = torch.zeros_like(parameter)
+    assert step(x, y) == pytest.approx(torch.log(torch.tensor(4.0)).item(), rel=1e-5)
+    assert step(x, y) != first
+
+
+def test_supports_says_what_it_takes() -> None:
+    assert nn.TrainStep.supports(make_net())
+    assert not nn.TrainStep.supports(make_net(parametrization=nn.Light()))
+    assert not nn.TrainStep.supports(make_net().double())
+    assert not nn.TrainStep.supports(torch.nn.Linear(2, 2))
+
+
+X, CLASSES, TARGETS, WEIGHT = make_batch()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: nn.TrainStep(make_net(parametrization=nn.Light())), "net must be a LogicNetwork"),
+        (lambda: nn.TrainStep(make_net(), "hinge"), "loss must be one of"),
+        (lambda: nn.TrainStep(make_net(), label_smoothing=1.0), "label_smoothing must be in"),
+        (lambda: nn.TrainStep(make_net())(X[:, :3], CLASSES), "as many columns"),
+        (lambda: nn.TrainStep(make_net())(X, CLASSES[:3]), "equal lengths"),
+        (lambda: nn.TrainStep(make_net())(X[:0], CLASSES[:0]), "equal lengths, not 0"),
+        (lambda: nn.TrainStep(make_net())(X, CLASSES + 4), "classes 0 .. groups - 1"),
+        (lambda: nn.TrainStep(make_net())(X, CLASSES - 4), "classes 0 .. groups - 1"),
+        (lambda: nn.TrainStep(make_net())(X, CLASSES, WEIGHT[:3]), "one value a row"),
+        (lambda: nn.TrainStep(make_net())(X, CLASSES, WEIGHT * 0), "positive sum"),
+        (lambda: nn.TrainStep(make_net(), "squared_error")(X, TARGETS[:, :2].contiguous()), "one column a group"),
+    ],
+)
+def test_misuse_is_refused(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
