@@ -1,95 +1,80 @@
-"""Where a training step of gatewise spends its time, seen from outside and whatever its functions are called.
+"""Where a native training step of gatewise spends its time.
 
-In: a step split into named phases. Out: milliseconds a step of every phase, of every native function by phase,
-and of the torch operators; what is left of a phase after its native functions is Python and torch.
+In: a network, its `TrainStep` and a batch. Out: milliseconds of the parts, which add up to the step.
+Every part is a native call of its own, timed alone; gathering is what the gates take longer with the network's wiring
+than with one that reads rows in order, and the optimizer is what is left of the native step.
 """
 
-import functools
 import statistics
-import sys
 import time
-from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
 
+import numpy as np
 import torch
 
-N_STEPS = 50
-N_PROFILED_STEPS = 20
-N_OPERATORS = 12
+from gatewise import _native, nn
+from gatewise.nn.functional import current_pool
 
-Phases = dict[str, Callable[[], object]]
-
-
-class NativeClock:
-    """Replaces the functions and methods of a native module by timed ones, wherever the package refers to them."""
-
-    def __init__(self, native: Any, package: str) -> None:
-        self.seconds: dict[str, float] = defaultdict(float)
-        self.calls: dict[str, int] = defaultdict(int)
-        timed: dict[int, Callable[..., Any]] = {}
-        for name, value in list(vars(native).items()):
-            if isinstance(value, type):
-                self._time_methods(value)
-            elif callable(value) and not name.startswith("__"):
-                timed[id(value)] = self._time(name, value)
-        modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == package]
-        for module in [native, *modules]:
-            for name, value in list(vars(module).items()):
-                if id(value) in timed:
-                    setattr(module, name, timed[id(value)])
-
-    def _time_methods(self, owner: type) -> None:
-        for name, value in list(vars(owner).items()):
-            if callable(value) and not name.startswith("_"):
-                setattr(owner, name, self._time(f"{owner.__name__}.{name}", value))
-
-    def _time(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(call, assigned=("__doc__",), updated=())
-        def timed(*arguments: Any, **named: Any) -> Any:
-            start = time.perf_counter()
-            try:
-                return call(*arguments, **named)
-            finally:
-                self.seconds[name] += time.perf_counter() - start
-                self.calls[name] += 1
-
-        return timed
-
-    def reset(self) -> dict[str, float]:
-        """The seconds by function since the last reset."""
-        seconds = dict(self.seconds)
-        self.seconds.clear()
-        return seconds
+SECONDS = 1.0
+MIN_CALLS = 5
 
 
-def explain(phases: Phases, clock: NativeClock) -> dict[str, Any]:
-    """Median milliseconds of the phases and of the native functions in each, and the busiest torch operators."""
-    laps: dict[str, list[float]] = defaultdict(list)
-    for _ in range(N_STEPS):
-        for phase, call in phases.items():
-            clock.reset()
-            start = time.perf_counter()
-            call()
-            laps[phase].append(time.perf_counter() - start)
-            for name, seconds in clock.reset().items():
-                laps[f"{phase}: {name}"].append(seconds)
-    parts = {name: 1e3 * statistics.median(seconds) for name, seconds in laps.items()}
-    native_ms = sum(ms for name, ms in parts.items() if name not in phases)
+def explain(net: nn.LogicNetwork, step: nn.TrainStep, x: torch.Tensor, y: torch.Tensor) -> dict[str, float]:
+    """Milliseconds a step of every part."""
+    *layers, head = net
+    pool, rows = current_pool(), x.numpy()
+    whole = _time(lambda: step(x, y))
+    native = _time(_repeat_native(step, x, y))
+    coefficients = np.empty((sum(layer.out_features for layer in layers), 4), np.float32)
+    logits = [layer.weight.detach().numpy() for layer in layers]
+    operators = np.array(layers[0].parametrization.operators, np.uint8)
+    mix = _time(lambda: _native.mix(logits, operators, 1.0, False, coefficients, pool))
+    grad_y, grads = np.full((len(x), head.groups), 1e-3, np.float32), np.empty_like(coefficients)
+
+    def time_gates(wiring: list[tuple[np.ndarray, np.ndarray]]) -> float:
+        stack = _native.RelaxedStack(net[0].in_features, wiring, head.groups)
+        return _time(lambda: stack.backward(rows, coefficients, grad_y, grads, None, pool))
+
+    gates = time_gates([(layer.a.numpy(), layer.b.numpy()) for layer in layers])
+    in_order = time_gates([_in_order(layer) for layer in layers])
     return {
-        "phases_ms": {name: parts[name] for name in phases},
-        "native_ms": {name: ms for name, ms in parts.items() if name not in phases},
-        "python_and_torch_ms": sum(parts[name] for name in phases) - native_ms,
-        "native_calls": {name: count / N_STEPS for name, count in clock.calls.items()},
-        "torch_operators_ms": profile_operators(phases),
+        "softmax and coefficients": mix,
+        "gates, forward and backward: arithmetic": in_order,
+        "gates, forward and backward: gathering operands": gates - in_order,
+        "gradients of logits and Adam": native - mix - gates,
+        "Python": whole - native,
     }
 
 
-def profile_operators(phases: Phases) -> dict[str, float]:
-    """Milliseconds a step in the busiest torch operators, without those they call; profiling slows them a little."""
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiler:
-        for _ in range(N_PROFILED_STEPS):
-            for call in phases.values():
-                call()
-    averages = sorted(profiler.key_averages(), key=lambda event: event.self_cpu_time_total, reverse=True)
-    return {event.key: event.self_cpu_time_total / 1e3 / N_PROFILED_STEPS for event in averages[:N_OPERATORS]}
+def _repeat_native(step: nn.TrainStep, x: torch.Tensor, y: torch.Tensor) -> Callable[[], object]:
+    """The native call of a step, with the arguments that the step gives it."""
+    calls: list[tuple[object, ...]] = []
+    native = step._native_step([layer.weight for layer in list(step.net)[:-1]])
+
+    class Recorder:
+        def run_classes(self, *arguments: object) -> tuple[float, float]:
+            calls.append(arguments)
+            return native.run_classes(*arguments)  # type: ignore[arg-type]
+
+    key, _ = step._native
+    step._native = key, Recorder()  # type: ignore[assignment]
+    step(x, y)
+    step._native = key, native
+    return lambda: native.run_classes(*calls[0])  # type: ignore[arg-type]
+
+
+def _in_order(layer: nn.LogicLayer) -> tuple[np.ndarray, np.ndarray]:
+    """A wiring of the layer's size whose gates read neighboring rows, one after the other."""
+    a = np.arange(layer.out_features, dtype=np.int32) % layer.in_features
+    return a, (a + 1) % layer.in_features
+
+
+def _time(call: Callable[[], object]) -> float:
+    """Median milliseconds."""
+    laps: list[float] = []
+    start = time.perf_counter()
+    while len(laps) < MIN_CALLS or time.perf_counter() - start < SECONDS:
+        lap = time.perf_counter()
+        call()
+        laps.append(time.perf_counter() - lap)
+    return 1e3 * statistics.median(laps)

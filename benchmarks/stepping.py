@@ -25,7 +25,7 @@ N_CHECKED_STEPS = 20
 MIN_STEPS = 5
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
-Step = Callable[[], torch.Tensor]  # does forward, backward and update, gives the loss
+Step = Callable[[], torch.Tensor | float]  # does forward, backward and update, gives the loss
 Build = Callable[["TrainJob"], Step]
 
 MEMORY_AT_IMPORT_GB = machine.memory_gb()
@@ -92,11 +92,11 @@ def measure_step(build: Build, job: TrainJob) -> dict[str, Any]:
     torch.manual_seed(0)
     start = time.perf_counter()
     step = build(job)
-    first_loss = step().item()
+    first_loss = float(step())
     warm_up_s = time.perf_counter() - start
     for _ in range(N_CHECKED_STEPS - 1):
         step()
-    last_loss = step().item()
+    last_loss = float(step())
     if not last_loss < first_loss:
         raise SystemExit(f"loss must fall on a fixed batch, got {first_loss:.4f} then {last_loss:.4f}")
     times = time_step(step, job.seconds)

@@ -25,7 +25,7 @@ from peers.install import REPOSITORY, install_for_training
 from train_sizes import BATCH, SIZES
 
 SETTINGS = {
-    "gatewise": ["default"],
+    "gatewise": ["step", "autograd"],
     "difflogic": ["eager", "compile"],
     "torchlogix": ["raw-eager", "warp-eager", "light-eager", "raw-compile", "warp-compile", "light-compile"],
 }

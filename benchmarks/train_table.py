@@ -9,7 +9,6 @@ Result = dict[str, Any]
 
 COLUMNS = "{:<24}{:<28}{:>10}{:>12}{:>10}{:>12}{:>12}  {}"
 TITLES = ("net", "contender", "step ms", "fastest ms", "ours is", "memory MB", "warm-up s", "")
-SMALLEST_SHARE = 0.01  # of the step, to be listed
 
 
 def header() -> str:
@@ -22,7 +21,7 @@ def size_lines(result: Result) -> str:
     ours = entries_of(result, "gatewise")
     lines = [_entry_line(result, entry, ours) for entry in result["contenders"]]
     for entry in ours:
-        lines += _breakdown_lines(entry["breakdown"])
+        lines += _breakdown_lines(entry.get("breakdown", {}))
     return "\n".join(lines)
 
 
@@ -40,15 +39,6 @@ def _entry_line(result: Result, entry: Result, ours: list[Result]) -> str:
     ).rstrip()
 
 
-def _breakdown_lines(breakdown: Result) -> list[str]:
-    phases, native = breakdown["phases_ms"], breakdown["native_ms"]
-    step_ms = sum(phases.values())
-    rows = {f"phase {name}": ms for name, ms in phases.items()}
-    rows |= {f"native in {name}": ms for name, ms in native.items()}
-    rows |= {"Python and torch": breakdown["python_and_torch_ms"]}
-    rows |= {f"torch operator {name}": ms for name, ms in breakdown["torch_operators_ms"].items()}
-    return [
-        f"    {name:<60}{ms:>10.3f} ms{ms / step_ms:>7.0%}"
-        for name, ms in rows.items()
-        if ms > SMALLEST_SHARE * step_ms
-    ]
+def _breakdown_lines(parts: dict[str, float]) -> list[str]:
+    step_ms = sum(parts.values())
+    return [f"    {name:<60}{ms:>10.3f} ms{ms / step_ms:>7.0%}" for name, ms in parts.items()]

@@ -119,6 +119,16 @@ def test_network_equals_its_layers(parametrization: str, grad_factor: float) -> 
         torch.testing.assert_close(one_call, layer_by_layer, rtol=1e-4, atol=1e-5)
 
 
+def test_activations_between_layers_are_kept_feature_major_and_in_their_precision() -> None:
+    first, second = (LogicLayer(20, 20, generator=seeded(i)) for i in range(2))
+    hidden = first(torch.rand(7, 20).half())
+    assert (hidden.dtype, hidden.stride()) == (torch.float16, (1, 7))
+    run = second(hidden).grad_fn.next_functions[0][
+        0
+    ]  # before the last step, which only gives the leading dimensions back
+    assert run.saved_tensors[0].data_ptr() == hidden.data_ptr()
+
+
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 @pytest.mark.parametrize("parametrization", PARAMETRIZATIONS)
 def test_circuit_equals_eval_bit_for_bit(parametrization: str, sampling: str) -> None:

@@ -21,10 +21,10 @@ inline void require(bool ok, const char* message) {
   if (!ok) throw nb::value_error(message);
 }
 
-inline Samples make_samples(const RelaxedStack& stack, const SamplesIn& x) {
+inline Samples make_samples(size_t n_columns, const SamplesIn& x) {
   const bool is_bytes = x.dtype() == nb::dtype<bool>() || x.dtype() == nb::dtype<uint8_t>();
-  require(is_bytes || x.dtype() == nb::dtype<float>(), "x must be float32, bool or uint8");
-  require(x.shape(1) == stack.n_inputs(), "x must have as many columns as the stack has inputs");
+  require(is_bytes || x.dtype() == nb::dtype<float>(), "samples must be float32, bool or uint8");
+  require(x.shape(1) == n_columns, "samples must have as many columns as the stack has inputs, gradients as outputs");
   return {x.data(), is_bytes, x.shape(0), x.stride(0), x.stride(1)};
 }
 

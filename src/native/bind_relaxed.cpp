@@ -15,6 +15,7 @@ using namespace gatewise::binding;
 namespace {
 
 using Operands = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using StridedOut = nb::ndarray<float, nb::ndim<2>, nb::device::cpu>;
 
 std::vector<int32_t> copy_operands(const Operands& operands, uint32_t width) {
   std::vector<int32_t> copy(operands.data(), operands.data() + operands.size());
@@ -36,28 +37,31 @@ void make_stack(gw::RelaxedStack* stack, uint32_t n_inputs, const std::vector<st
   new (stack) gw::RelaxedStack(n_inputs, std::move(wirings), n_groups);
 }
 
-void forward(const gw::RelaxedStack& stack, SamplesIn x, FloatsIn coefficients, FloatsOut y, gw::Pool& pool) {
-  const gw::Samples samples = make_samples(stack, x);
-  require(coefficients.shape(0) == stack.n_gates() && coefficients.shape(1) == 4, "coefficients must be n_gates x 4");
-  require(y.shape(0) == samples.n_samples && y.shape(1) == stack.n_outputs(), "y must be n_samples x n_outputs");
-  const float* c = coefficients.data();
-  nb::gil_scoped_release unlocked;
-  stack.forward(samples, c, y.data(), pool);
+gw::SamplesOut make_output(const StridedOut& array, const gw::Samples& x, size_t n_columns, const char* rule) {
+  require(array.shape(0) == x.n_samples && array.shape(1) == n_columns, rule);
+  return {array.data(), array.stride(0), array.stride(1)};
 }
 
-void backward(const gw::RelaxedStack& stack, SamplesIn x, FloatsIn coefficients, FloatsIn grad_y,
-              FloatsOut grad_coefficients, std::optional<FloatsOut> grad_x, gw::Pool& pool) {
-  const gw::Samples samples = make_samples(stack, x);
+void forward(const gw::RelaxedStack& stack, SamplesIn x, FloatsIn coefficients, StridedOut y, gw::Pool& pool) {
+  const gw::Samples samples = make_samples(stack.n_inputs(), x);
+  require(coefficients.shape(0) == stack.n_gates() && coefficients.shape(1) == 4, "coefficients must be n_gates x 4");
+  const gw::SamplesOut to = make_output(y, samples, stack.n_outputs(), "y must be n_samples x n_outputs");
+  const float* c = coefficients.data();
+  nb::gil_scoped_release unlocked;
+  stack.forward(samples, c, to, pool);
+}
+
+void backward(const gw::RelaxedStack& stack, SamplesIn x, FloatsIn coefficients, SamplesIn grad_y,
+              FloatsOut grad_coefficients, std::optional<StridedOut> grad_x, gw::Pool& pool) {
+  const gw::Samples samples = make_samples(stack.n_inputs(), x), grads = make_samples(stack.n_outputs(), grad_y);
   require(coefficients.shape(0) == stack.n_gates() && coefficients.shape(1) == 4, "coefficients must be n_gates x 4");
   require(grad_coefficients.shape(0) == stack.n_gates() && grad_coefficients.shape(1) == 4,
           "grad_coefficients must be n_gates x 4");
-  require(grad_y.shape(0) == samples.n_samples && grad_y.shape(1) == stack.n_outputs(),
-          "grad_y must be n_samples x n_outputs");
-  require(!grad_x || (grad_x->shape(0) == samples.n_samples && grad_x->shape(1) == stack.n_inputs()),
-          "grad_x must be n_samples x n_inputs");
-  float* to_x = grad_x ? grad_x->data() : nullptr;
+  require(grads.n_samples == samples.n_samples, "grad_y must have as many rows as x");
+  std::optional<gw::SamplesOut> to_x;
+  if (grad_x) to_x = make_output(*grad_x, samples, stack.n_inputs(), "grad_x must be n_samples x n_inputs");
   nb::gil_scoped_release unlocked;
-  stack.backward(samples, coefficients.data(), grad_y.data(), grad_coefficients.data(), to_x, pool);
+  stack.backward(samples, coefficients.data(), grads, grad_coefficients.data(), to_x ? &*to_x : nullptr, pool);
 }
 
 gw::Mixtures make_mixtures(const std::vector<FloatsIn>& logits, const Bytes& gates, float temperature, bool hard) {

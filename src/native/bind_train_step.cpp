@@ -45,7 +45,7 @@ class Stepper {
   // Returns the loss and the confidence.
   std::pair<double, double> run(SamplesIn x, const gw::Loss& loss, const std::optional<std::vector<FloatsIn>>& logits,
                                 float temperature, bool hard, AdamSettings settings, gw::Pool& pool) {
-    const gw::Samples samples = make_samples(stack_, x);
+    const gw::Samples samples = make_samples(stack_.n_inputs(), x);
     require(samples.n_samples >= 1 && samples.n_samples == loss.n_samples, "x and y must have equal lengths, not 0");
     require(loss.n_groups == stack_.n_outputs(), "groups must be those of the stack");
     std::vector<gw::Mixture> layers;

@@ -33,7 +33,7 @@ std::vector<RelaxedLayer> RelaxedStack::layers(const float* coefficients) const 
   return layers;
 }
 
-void RelaxedStack::forward(const Samples& x, const float* coefficients, float* y, Pool& pool) const {
+void RelaxedStack::forward(const Samples& x, const float* coefficients, const SamplesOut& y, Pool& pool) const {
   const RelaxedKernels& kernels = relaxed_kernels();
   const std::vector<RelaxedLayer> stack = layers(coefficients);
   const size_t n_tiles = count_tiles(x.n_samples), n_threads = std::min<size_t>(pool.threads(), n_tiles);
@@ -51,13 +51,13 @@ void RelaxedStack::forward(const Samples& x, const float* coefficients, float* y
       sum_groups(from, last_width(), n_groups_, to);
       std::swap(from, to);
     }
-    store_tile(from, n_outputs(), tile_samples(tile, x.n_samples), y + tile * kTile * n_outputs());
+    store_tile(from, n_outputs(), tile, x.n_samples, y);
   });
   scratch_.give(std::move(scratch));
 }
 
-void RelaxedStack::backward(const Samples& x, const float* coefficients, const GradOfTile& grad_of_tile, float* grad_x,
-                            const std::function<void(const Shares&)>& use, Pool& pool) const {
+void RelaxedStack::backward(const Samples& x, const float* coefficients, const GradOfTile& grad_of_tile,
+                            const SamplesOut* grad_x, const std::function<void(const Shares&)>& use, Pool& pool) const {
   const std::vector<RelaxedLayer> stack = layers(coefficients);
   const size_t n_tiles = count_tiles(x.n_samples), n_shares = std::min(kShares, n_tiles);
   const size_t n_threads = std::min<size_t>(pool.threads(), n_shares);
@@ -77,10 +77,9 @@ void RelaxedStack::backward(const Samples& x, const float* coefficients, const G
   scratch_.give(std::move(scratch));
 }
 
-void RelaxedStack::backward(const Samples& x, const float* coefficients, const float* grad_y, float* grad_coefficients,
-                            float* grad_x, Pool& pool) const {
-  const Samples given{grad_y, false, x.n_samples, static_cast<ptrdiff_t>(n_outputs()), 1};
-  const auto load_grads = [&](size_t tile, const float*, float* grads) { load_tile(given, tile, n_outputs(), grads); };
+void RelaxedStack::backward(const Samples& x, const float* coefficients, const Samples& grad_y,
+                            float* grad_coefficients, const SamplesOut* grad_x, Pool& pool) const {
+  const auto load_grads = [&](size_t tile, const float*, float* grads) { load_tile(grad_y, tile, n_outputs(), grads); };
   const auto add_up = [&](const Shares& shares) {
     pool.run((shares.stride + kReduceChunk - 1) / kReduceChunk, [&](size_t, size_t chunk) {
       const size_t begin = chunk * kReduceChunk, end = std::min(begin + kReduceChunk, shares.stride);
@@ -96,7 +95,7 @@ void RelaxedStack::backward(const Samples& x, const float* coefficients, const f
 
 void RelaxedStack::backward_tile(const Samples& x, size_t tile, const std::vector<RelaxedLayer>& stack,
                                  const GradOfTile& grad_of_tile, float* activations, float* grads,
-                                 float* grad_coefficients, float* grad_x) const {
+                                 float* grad_coefficients, const SamplesOut* grad_x) const {
   const RelaxedKernels& kernels = relaxed_kernels();
   load_tile(x, tile, n_inputs_, activations);
   float* layer_input = activations;
@@ -123,7 +122,7 @@ void RelaxedStack::backward_tile(const Samples& x, size_t tile, const std::vecto
     kernels.backward(layer, layer_input, grad_out, needs_input ? grad_in : nullptr, of_layer);
     std::swap(grad_in, grad_out);
   }
-  if (grad_x) store_tile(grad_out, n_inputs_, tile_samples(tile, x.n_samples), grad_x + tile * kTile * n_inputs_);
+  if (grad_x) store_tile(grad_out, n_inputs_, tile, x.n_samples, *grad_x);
 }
 
 }  // namespace gatewise

@@ -22,7 +22,7 @@ class RelaxedStack {
   RelaxedStack(uint32_t n_inputs, std::vector<Wiring> wirings, uint32_t n_groups);
 
   // coefficients: n_gates x 4, layer after layer. y: n_samples x n_outputs.
-  void forward(const Samples& x, const float* coefficients, float* y, Pool& pool) const;
+  void forward(const Samples& x, const float* coefficients, const SamplesOut& y, Pool& pool) const;
 
   // The gradient of a tile's outputs, given the outputs; one row of kTile samples an output. Called by all threads.
   using GradOfTile = std::function<void(size_t tile, const float* outputs, float* grads)>;
@@ -30,12 +30,12 @@ class RelaxedStack {
   // Forward and backward through one tile after the other; `use` sees the gradients of the coefficients. grad_x:
   // n_samples x n_inputs, overwritten, or null. The order of all sums depends on the number of samples alone, not on
   // the number of threads.
-  void backward(const Samples& x, const float* coefficients, const GradOfTile& grad_of_tile, float* grad_x,
+  void backward(const Samples& x, const float* coefficients, const GradOfTile& grad_of_tile, const SamplesOut* grad_x,
                 const std::function<void(const Shares&)>& use, Pool& pool) const;
 
   // The same for known gradients of the outputs. grad_coefficients: n_gates x 4, overwritten.
-  void backward(const Samples& x, const float* coefficients, const float* grad_y, float* grad_coefficients,
-                float* grad_x, Pool& pool) const;
+  void backward(const Samples& x, const float* coefficients, const Samples& grad_y, float* grad_coefficients,
+                const SamplesOut* grad_x, Pool& pool) const;
 
   uint32_t n_inputs() const { return n_inputs_; }
   size_t n_gates() const { return n_gates_; }
@@ -46,7 +46,7 @@ class RelaxedStack {
   std::vector<RelaxedLayer> layers(const float* coefficients) const;
   void backward_tile(const Samples& x, size_t tile, const std::vector<RelaxedLayer>& layers,
                      const GradOfTile& grad_of_tile, float* activations, float* grads, float* grad_coefficients,
-                     float* grad_x) const;
+                     const SamplesOut* grad_x) const;
 
   uint32_t n_inputs_, n_groups_;
   std::vector<Wiring> wirings_;

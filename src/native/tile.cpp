@@ -35,9 +35,17 @@ void load_tile(const Samples& x, size_t tile, size_t n_features, float* rows) {
     load_values(static_cast<const float*>(x.data), x, tile, n_features, rows);
 }
 
-void store_tile(const float* rows, size_t n_features, size_t n, float* samples) {
-  for (size_t f = 0; f < n_features; ++f)
-    for (size_t s = 0; s < n; ++s) samples[s * n_features + f] = rows[f * kTile + s];
+void store_tile(const float* rows, size_t n_features, size_t tile, size_t n_samples, const SamplesOut& to) {
+  const size_t n = tile_samples(tile, n_samples);
+  float* first = to.data + static_cast<ptrdiff_t>(tile * kTile) * to.row_stride;
+  for (size_t f = 0; f < n_features; ++f) {
+    float* column = first + static_cast<ptrdiff_t>(f) * to.column_stride;
+    if (to.row_stride == 1) {
+      std::memcpy(column, rows + f * kTile, n * sizeof(float));
+    } else {
+      for (size_t s = 0; s < n; ++s) column[static_cast<ptrdiff_t>(s) * to.row_stride] = rows[f * kTile + s];
+    }
+  }
 }
 
 void sum_groups(const float* rows, size_t width, size_t n_groups, float* sums) {

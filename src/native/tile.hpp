@@ -26,8 +26,14 @@ inline size_t tile_samples(size_t tile, size_t n_samples) {
 // Samples past the last are zero.
 void load_tile(const Samples& x, size_t tile, size_t n_features, float* rows);
 
-// The first n samples of a tile -> n_features values each.
-void store_tile(const float* rows, size_t n_features, size_t n, float* samples);
+// Where the values of samples go, strides in elements.
+struct SamplesOut {
+  float* data;
+  ptrdiff_t row_stride, column_stride;
+};
+
+// The samples of a tile -> n_features values each.
+void store_tile(const float* rows, size_t n_features, size_t tile, size_t n_samples, const SamplesOut& to);
 
 // Sums over equal consecutive groups of rows.
 void sum_groups(const float* rows, size_t width, size_t n_groups, float* sums);

@@ -107,8 +107,9 @@ void check_threads() {
   for (const unsigned threads : {1u, 2u, 5u}) {
     gw::Pool pool(threads);
     std::vector<float> y(150 * 3), grad_c(4 * 70), grad_x(150 * 9);
-    stack.forward(samples, c.data(), y.data(), pool);
-    stack.backward(samples, c.data(), grad_y.data(), grad_c.data(), grad_x.data(), pool);
+    const gw::SamplesOut to_x{grad_x.data(), 1, 150};
+    stack.forward(samples, c.data(), {y.data(), 3, 1}, pool);
+    stack.backward(samples, c.data(), {grad_y.data(), false, 150, 3, 1}, grad_c.data(), &to_x, pool);
     y.insert(y.end(), grad_c.begin(), grad_c.end());
     y.insert(y.end(), grad_x.begin(), grad_x.end());
     results.push_back(y);

@@ -80,32 +80,42 @@ def _array(tensor: Tensor) -> np.ndarray:
     return tensor.detach().numpy()
 
 
+def _samples(tensor: Tensor) -> np.ndarray:
+    """The same, in float32 unless it is bool: kernels compute in float32 whatever the precision that is stored."""
+    return _array(tensor if tensor.dtype in (torch.bool, torch.float32) else tensor.float())
+
+
+def _feature_major(n_rows: int, n_features: int) -> Tensor:
+    """Room for (n_rows, n_features) values, one feature after the other, as the kernels of the next layer read them."""
+    return torch.empty(n_features, n_rows).T
+
+
 class RunStack(torch.autograd.Function):
     """All layers of a stack in one native call, forward and backward."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, coefficients: Tensor, stack: _native.RelaxedStack, n_outputs: int) -> Tensor:
-        """x: (n, in_features) float32 or bool; coefficients: (n_gates, 4) of all layers."""
-        y = torch.empty(len(x), n_outputs)
-        stack.forward(_array(x), _array(coefficients), _array(y), current_pool())
+        """x: (n, in_features) bool, float32 or less; coefficients: (n_gates, 4) of all layers."""
+        y = _feature_major(len(x), n_outputs)
+        stack.forward(_samples(x), _array(coefficients), _array(y), current_pool())
         ctx.save_for_backward(x, coefficients)
         ctx.stack = stack
-        return y
+        return y if x.dtype == torch.bool else y.to(x.dtype)
 
     @staticmethod
     def backward(ctx: Any, grad_y: Tensor) -> tuple[Tensor | None, Tensor, None, None]:
         x, coefficients = ctx.saved_tensors
         grad_coefficients = torch.empty_like(coefficients)
-        grad_x = torch.empty(x.shape) if ctx.needs_input_grad[0] else None
+        grad_x = _feature_major(*x.shape) if ctx.needs_input_grad[0] else None
         ctx.stack.backward(
-            _array(x),
+            _samples(x),
             _array(coefficients),
-            _array(grad_y.contiguous()),
+            _samples(grad_y),
             _array(grad_coefficients),
             None if grad_x is None else _array(grad_x),
             current_pool(),
         )
-        return grad_x, grad_coefficients, None, None
+        return None if grad_x is None else grad_x.to(x.dtype), grad_coefficients, None, None
 
 
 class MixStack(torch.autograd.Function):

@@ -232,14 +232,11 @@ def _run(layers: Sequence[LogicLayer], x: Tensor, groups: int = 0) -> Tensor:
     coefficients = first.parametrization.coefficients(weights, first.sampling, first.training)
     factor = first.grad_factor
     if x.device.type == "cpu" and coefficients.dtype == torch.float32 and x.dtype != torch.float64:
-        rows = x.reshape(-1, first.in_features)
-        rows = rows if rows.dtype in (torch.bool, torch.float32) else rows.float()
-        rows = _scale_gradient(rows, factor ** len(layers))
+        rows = _scale_gradient(x.reshape(-1, first.in_features), factor ** len(layers))
         stack = native_stack(layers, groups)
         n_outputs = groups or layers[-1].out_features
         y = functional.RunStack.apply(rows, _scale_by_depth(coefficients, layers, factor), stack, n_outputs)
-        y = y.reshape(*x.shape[:-1], n_outputs)
-        return y if x.dtype in (torch.bool, torch.float32) else y.to(x.dtype)
+        return y.reshape(*x.shape[:-1], n_outputs)
     values = x.to(coefficients.dtype) if x.dtype == torch.bool else x
     for layer, part in zip(layers, coefficients.split([layer.out_features for layer in layers]), strict=True):
         values = _scale_gradient(values, factor)
