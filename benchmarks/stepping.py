@@ -76,7 +76,7 @@ def make_step(job: TrainJob, net: torch.nn.Module, optimizer: torch.optim.Optimi
         loss.backward()
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
-        return loss
+        return loss.detach()
 
     return step
 

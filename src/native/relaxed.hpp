@@ -51,9 +51,9 @@ struct Moments {
 struct RelaxedKernels {
   // Rows of kTile values: y[i] = gate i of x.
   void (*forward)(const RelaxedLayer& layer, const float* x, float* y);
-  // Adds to grad_x (if not null) and grad_coefficients what grad_y says.
+  // Adds to grad_x (if not null) what grad_y says, and to grad_coefficients, which are overwritten if `is_first`.
   void (*backward)(const RelaxedLayer& layer, const float* x, const float* grad_y, float* grad_x,
-                   float* grad_coefficients);
+                   float* grad_coefficients, bool is_first);
   // Gates begin .. end - 1: their coefficients, and the sum of the largest probability of each at temperature 1.
   double (*mix)(const Mixture& mixture, size_t begin, size_t end, float* coefficients);
   // Gradients of the logits from those of the coefficients.

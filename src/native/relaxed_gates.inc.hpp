@@ -29,8 +29,10 @@ void forward(const RelaxedLayer& layer, const float* x, float* y) {
   }
 }
 
-// sums[0..3] += the sum over all lanes of s0 .. s3.
-inline void add_sums(V s0, V s1, V s2, V s3, float* sums) {
+typedef float Quadruple __attribute__((vector_size(16)));
+
+// The sums over all lanes of s0 .. s3.
+inline Quadruple sum_lanes(V s0, V s1, V s2, V s3) {
 #if defined(__AVX2__)
 #if defined(GATEWISE_AVX512)
   const auto fold = [](V v) {
@@ -40,19 +42,15 @@ inline void add_sums(V s0, V s1, V s2, V s3, float* sums) {
   const auto fold = [](V v) { return (__m256)v; };
 #endif
   const __m256 t = _mm256_hadd_ps(_mm256_hadd_ps(fold(s0), fold(s1)), _mm256_hadd_ps(fold(s2), fold(s3)));
-  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(t), _mm256_extractf128_ps(t, 1));
-  _mm_storeu_ps(sums, _mm_add_ps(_mm_loadu_ps(sums), four));
+  return (Quadruple)_mm_add_ps(_mm256_castps256_ps128(t), _mm256_extractf128_ps(t, 1));
 #else
-  for (size_t k = 0; k < kLanes; ++k) {
-    sums[0] += s0[k];
-    sums[1] += s1[k];
-    sums[2] += s2[k];
-    sums[3] += s3[k];
-  }
+  Quadruple sums = {};
+  for (size_t k = 0; k < kLanes; ++k) sums += Quadruple{s0[k], s1[k], s2[k], s3[k]};
+  return sums;
 #endif
 }
 
-template <bool WithInput>
+template <bool WithInput, bool IsFirst>
 void backward_layer(const RelaxedLayer& layer, const float* x, const float* grad_y, float* grad_x,
                     float* grad_coefficients) {
   for (size_t i = 0; i < layer.n_out; ++i) {
@@ -74,15 +72,30 @@ void backward_layer(const RelaxedLayer& layer, const float* x, const float* grad
         store(grad_x + row_b + k, load(grad_x + row_b + k) + g * (c[2] + c[3] * a));
       }
     }
-    add_sums(s0, s1, s2, s3, grad_coefficients + 4 * i);
+    Quadruple sums = sum_lanes(s0, s1, s2, s3), before;
+    if constexpr (!IsFirst) {
+      std::memcpy(&before, grad_coefficients + 4 * i, sizeof before);
+      sums += before;
+    }
+    std::memcpy(grad_coefficients + 4 * i, &sums, sizeof sums);
   }
 }
 
-void backward(const RelaxedLayer& layer, const float* x, const float* grad_y, float* grad_x, float* grad_coefficients) {
-  if (grad_x)
-    backward_layer<true>(layer, x, grad_y, grad_x, grad_coefficients);
+template <bool WithInput>
+void backward_layer(const RelaxedLayer& layer, const float* x, const float* grad_y, float* grad_x,
+                    float* grad_coefficients, bool is_first) {
+  if (is_first)
+    backward_layer<WithInput, true>(layer, x, grad_y, grad_x, grad_coefficients);
   else
-    backward_layer<false>(layer, x, grad_y, grad_x, grad_coefficients);
+    backward_layer<WithInput, false>(layer, x, grad_y, grad_x, grad_coefficients);
+}
+
+void backward(const RelaxedLayer& layer, const float* x, const float* grad_y, float* grad_x, float* grad_coefficients,
+              bool is_first) {
+  if (grad_x)
+    backward_layer<true>(layer, x, grad_y, grad_x, grad_coefficients, is_first);
+  else
+    backward_layer<false>(layer, x, grad_y, grad_x, grad_coefficients, is_first);
 }
 
 }  // namespace

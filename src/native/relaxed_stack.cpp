@@ -69,9 +69,9 @@ void RelaxedStack::backward(const Samples& x, const float* coefficients, const G
   pool.run(n_shares, [&](size_t thread, size_t share) {
     float* own = shares + n_values * n_shares + (activations_size + grads_size) * thread;
     float* sums = shares + n_values * share;
-    std::memset(sums, 0, n_values * sizeof(float));
-    for (size_t tile = n_tiles * share / n_shares; tile < n_tiles * (share + 1) / n_shares; ++tile)
-      backward_tile(x, tile, stack, grad_of_tile, own, own + activations_size, sums, grad_x);
+    const size_t first = n_tiles * share / n_shares;
+    for (size_t tile = first; tile < n_tiles * (share + 1) / n_shares; ++tile)
+      backward_tile(x, tile, stack, grad_of_tile, own, own + activations_size, sums, tile == first, grad_x);
   });
   use({shares, n_shares, n_values, 1.0f});
   scratch_.give(std::move(scratch));
@@ -95,7 +95,7 @@ void RelaxedStack::backward(const Samples& x, const float* coefficients, const S
 
 void RelaxedStack::backward_tile(const Samples& x, size_t tile, const std::vector<RelaxedLayer>& stack,
                                  const GradOfTile& grad_of_tile, float* activations, float* grads,
-                                 float* grad_coefficients, const SamplesOut* grad_x) const {
+                                 float* grad_coefficients, bool is_first, const SamplesOut* grad_x) const {
   const RelaxedKernels& kernels = relaxed_kernels();
   load_tile(x, tile, n_inputs_, activations);
   float* layer_input = activations;
@@ -119,7 +119,7 @@ void RelaxedStack::backward_tile(const Samples& x, size_t tile, const std::vecto
     layer_input -= layer.n_in * kTile;
     const bool needs_input = l > 0 || grad_x;
     if (needs_input) std::memset(grad_in, 0, layer.n_in * kTile * sizeof(float));
-    kernels.backward(layer, layer_input, grad_out, needs_input ? grad_in : nullptr, of_layer);
+    kernels.backward(layer, layer_input, grad_out, needs_input ? grad_in : nullptr, of_layer, is_first);
     std::swap(grad_in, grad_out);
   }
   if (grad_x) store_tile(grad_out, n_inputs_, tile, x.n_samples, *grad_x);

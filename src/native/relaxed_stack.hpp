@@ -46,7 +46,7 @@ class RelaxedStack {
   std::vector<RelaxedLayer> layers(const float* coefficients) const;
   void backward_tile(const Samples& x, size_t tile, const std::vector<RelaxedLayer>& layers,
                      const GradOfTile& grad_of_tile, float* activations, float* grads, float* grad_coefficients,
-                     const SamplesOut* grad_x) const;
+                     bool is_first, const SamplesOut* grad_x) const;
 
   uint32_t n_inputs_, n_groups_;
   std::vector<Wiring> wirings_;

@@ -48,11 +48,12 @@ void check_level(const gw::RelaxedKernels& kernels, uint32_t n_in, uint32_t n_ou
       expected_x[at_a] += g * (c[4 * i + 1] + c[4 * i + 3] * vb);
       expected_x[at_b] += g * (c[4 * i + 2] + c[4 * i + 3] * va);
       const float basis[4] = {1, va, vb, va * vb};
-      for (size_t k = 0; k < 4; ++k) expected_c[4 * i + k] += g * basis[k];
+      for (size_t k = 0; k < 4; ++k) expected_c[4 * i + k] += 2 * g * basis[k];
     }
   const gw::RelaxedLayer layer{n_in, n_out, a.data(), b.data(), c.data()};
   kernels.forward(layer, x.data(), y.data());
-  kernels.backward(layer, x.data(), grad_y.data(), grad_x.data(), grad_c.data());
+  kernels.backward(layer, x.data(), grad_y.data(), nullptr, grad_c.data(), true);
+  kernels.backward(layer, x.data(), grad_y.data(), grad_x.data(), grad_c.data(), false);
   require_close(y, expected_y, "y");
   require_close(grad_x, expected_x, "grad_x");
   require_close(grad_c, expected_c, "grad_coefficients");
