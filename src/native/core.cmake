@@ -10,11 +10,13 @@ add_library(gatewise_core STATIC
   ${native_dir}/formula.cpp
   ${native_dir}/graph.cpp
   ${native_dir}/lower.cpp
+  ${native_dir}/operations.cpp
   ${native_dir}/optimize.cpp
   ${native_dir}/plan.cpp
   ${native_dir}/pool.cpp
   ${native_dir}/relaxed_stack.cpp
-  ${native_dir}/rewrite.cpp)
+  ${native_dir}/rewrite.cpp
+  ${native_dir}/schedule.cpp)
 target_include_directories(gatewise_core PUBLIC ${native_dir})
 target_link_libraries(gatewise_core PUBLIC Threads::Threads)
 target_compile_options(gatewise_core PRIVATE ${GATEWISE_OPTIMIZATION} -Wall -Wextra)
