@@ -8,7 +8,7 @@ namespace {
 // Wires that the second-level cache holds, at one or two lines a wire.
 constexpr uint32_t kCachedWires = 8192;
 // Long tiles make long runs of one kind of gate, short ones need fewer wires.
-constexpr uint32_t kLongestTile = 4096, kShortestTile = 512;
+constexpr uint32_t kLongestTile = 2048, kShortestTile = 512;
 
 class Scheduler {
  public:
