@@ -12,10 +12,17 @@ from gatewise import Circuit, Engine
 from gatewise.run import reference
 from gatewise.run.bits import PackedRows, Planes
 from gatewise.run.engine import LEVELS
+from gatewise.seeded import SeededCircuit
 
 CORPUS = circuits()
 ROW_COUNTS = (0, 1, 63, 64, 65, 255, 256, 257, 1000)
 WIDTHS = (1, 4, 8, 16)
+
+
+class TiledEngine(Engine):
+    """Plans few outputs together, as engines otherwise do for wide circuits only."""
+
+    _tile = 5
 
 
 def assert_equals_reference(engine: Engine, rows: np.ndarray, given: object = None) -> None:
@@ -39,17 +46,42 @@ def test_every_level_and_batch_size(name: str, level: str) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("name", CORPUS)
+def test_tiles_do_not_change_results(name: str, level: str) -> None:
+    rng = np.random.default_rng(5)
+    for n_rows, block_words in zip((1, 64, 257, 1000), WIDTHS, strict=True):
+        rows = random_rows(rng, n_rows, CORPUS[name].n_inputs)
+        engine = TiledEngine(CORPUS[name], level=level, block_words=block_words)
+        assert_equals_reference(engine, rows)
+        assert_equals_reference(engine, rows, Planes.pack(rows))
+
+
+def test_local_circuits_run_in_tiles_and_others_in_levels() -> None:
+    rng = np.random.default_rng(6)
+    gates = [rng.choice([1, 6, 7], 24_000) for _ in range(3)]
+    rows = random_rows(rng, 130, 9000)
+    n_slots = {}
+    for wiring in ("random", "local"):
+        circuit = SeededCircuit(9000, gates=gates, n_groups=10, seed=1, wiring=wiring).expand()
+        engine = Engine(circuit)
+        assert_equals_reference(engine, rows)
+        n_slots[wiring] = engine.n_slots
+    assert n_slots["local"] < 13_000 < 24_000 < n_slots["random"]
+
+
+@pytest.mark.parametrize("engine_class", [Engine, TiledEngine])
+@pytest.mark.parametrize("level", LEVELS)
 @hypothesis.given(data=st.data())
-def test_random_circuits(level: str, data: st.DataObject) -> None:
+def test_random_circuits(level: str, engine_class: type[Engine], data: st.DataObject) -> None:
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     sizes = [data.draw(st.integers(0, limit)) for limit in (40, 200, 60)]
     circuit = random_dag(rng, *sizes)
     rows = random_rows(rng, data.draw(st.integers(0, 300)), circuit.n_inputs)
-    assert_equals_reference(Engine(circuit, level=level), rows)
+    assert_equals_reference(engine_class(circuit, level=level), rows)
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("n_inputs", [1, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 129, 200])
+@pytest.mark.parametrize("n_inputs", [1, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 129, 200, 2049, 4100])
 def test_every_layout_and_width(n_inputs: int, level: str) -> None:
     rng = np.random.default_rng(n_inputs)
     circuit = random_layers(rng, n_inputs, [64, 60], 3)

@@ -207,8 +207,8 @@ def test_every_flipped_bit_is_refused_or_harmless():
         (change_document(SEEDED, layers=[2**31 - 1] * 9), "must take"),
         (change_document(SEEDED, layers=[]), "must take"),
         (change_document(SEEDED, n_groups=3), "n_groups must be"),
-        (change_document(SEEDED, wiring="blocks"), "wiring must be one of random, unique, got 'blocks'"),
-        (change_document(SEEDED, wiring={}), "wiring must be one of random, unique, got {}"),
+        (change_document(SEEDED, wiring="blocks"), "wiring must be one of random, unique, local, got 'blocks'"),
+        (change_document(SEEDED, wiring={}), "wiring must be one of random, unique, local, got {}"),
     ],
 )
 def test_refusals_say_why(data, message):

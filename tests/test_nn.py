@@ -29,7 +29,7 @@ from gatewise.nn import (
 )
 from gatewise.nn.relaxation import Einstein, Minimum, Yager
 from gatewise.run import reference
-from gatewise.wiring import unique_wiring
+from gatewise.wiring import local_wiring, unique_wiring
 
 PARAMETRIZATIONS = {
     "softmax": lambda: Softmax(),
@@ -198,6 +198,17 @@ def test_gumbel_draws_gates_with_their_probabilities() -> None:
 def test_unread_inputs_are_a_warning() -> None:
     with pytest.warns(UserWarning, match="2 inputs are not read"):
         LogicLayer(10, 4)
+
+
+def test_local_wiring() -> None:
+    net = logic_network(50, [3000, 2500], 2, wiring=local_wiring, seed=1).eval()
+    a, b = local_wiring(1, 1, in_features=3000, out_features=2500)
+    np.testing.assert_array_equal(net[1].a.numpy(), a)
+    np.testing.assert_array_equal(net[1].b.numpy(), b)
+    rows = np.random.default_rng(0).integers(0, 2, (70, 50)).astype(bool)
+    counts = Engine(discretize(net)).counts(rows)
+    expected = net(torch.from_numpy(rows)).detach().numpy() * net[-1].temperature(2500)
+    np.testing.assert_allclose(counts, expected, rtol=1e-5)
 
 
 def test_unique_wiring() -> None:

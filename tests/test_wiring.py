@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gatewise.seeded import SeededCircuit
-from gatewise.wiring import WIRINGS, random_wiring, unique_wiring, warn_unread
+from gatewise.wiring import WIRINGS, local_wiring, random_wiring, unique_wiring, warn_unread
 
 GOLDEN = [
     ((0, 0, 6, 6), [1, 4, 3, 0, 4, 3], [2, 5, 0, 2, 5, 1]),
@@ -29,6 +29,7 @@ GOLDEN_SHA256 = [
 GOLDEN_OF_WIRING = {
     "random": "fb267fd206261c724638f4514e922c39d85ccc9dc6c920bb1388c33d2e26719c",
     "unique": "e6c6e204554d3b28e604825c96c7b6f38760d0f0bda6559369ff331f86c8b2b1",
+    "local": "f84a8429f460069bed4e067f8d7c975c4fbb2df5621cfb1bb83b7be39a57a4eb",
 }
 
 
@@ -97,7 +98,35 @@ def unique_by_docstring(seed, layer, n, out_features):
     return [a for a, _ in gates], [b for _, b in gates]
 
 
-BY_DOCSTRING = {"random": random_by_docstring, "unique": unique_by_docstring}
+def local_by_docstring(seed, layer, n, m):
+    def key(x):
+        return mix(mix(mix(seed) ^ layer) ^ x)
+
+    def in_order(j):
+        d = max(1, 2 * m // (4 * n))
+        r = min(j // (4 * n), d - 1)
+        size = 4 * n if r < d - 1 else 2 * m - 4 * n * (d - 1)
+        return (j - 4 * n * r) * n // size
+
+    starts = [0]
+    if 2 * m > 4096:
+        starts += [s for s in range(2048, 2 * m - 2048 + 1, 2048) if s % 4096 == (2048 if layer % 2 else 0)]
+    a, b = [], []
+    for k, (start, end) in enumerate(zip(starts, [*starts[1:], 2 * m], strict=True)):
+        pins = [in_order(start + permute(key(k), i, end - start)) for i in range(end - start)]
+        xs, ys = pins[0::2], pins[1::2]
+        for i in range(len(xs) if n > 1 else 0):
+            if xs[i] == ys[i]:
+                others = [(i + step) % len(xs) for step in range(1, len(xs))]
+                other = next(j for j in others if xs[i] not in (xs[j], ys[j]))
+                ys[i], ys[other] = ys[other], ys[i]
+        a, b = a + xs, b + ys
+    if layer == 0:
+        a, b = [[permute(key(2**32), wire, n) for wire in wires] for wires in (a, b)]
+    return a, b
+
+
+BY_DOCSTRING = {"random": random_by_docstring, "unique": unique_by_docstring, "local": local_by_docstring}
 
 
 @pytest.mark.parametrize(("arguments", "a", "b"), GOLDEN)
@@ -133,6 +162,61 @@ def test_even_and_never_one_wire_twice(name, n, out_features):
         uses = np.bincount(np.concatenate([a, b]), minlength=n)
         assert uses.max() - uses.min() <= 1
         assert not (a == b).any()
+
+
+@pytest.mark.parametrize(
+    ("layer", "n", "out_features"),
+    [(0, 5000, 3000), (1, 5000, 3072), (2, 3, 2049), (3, 300, 3500), (4, 100_000, 4096), (5, 2**31 - 1, 2100)],
+)
+def test_local_blocks_equal_the_docstring(layer, n, out_features):
+    a, b = local_wiring(7, layer, in_features=n, out_features=out_features)
+    assert (a.tolist(), b.tolist()) == local_by_docstring(7, layer, n, out_features)
+
+
+@pytest.mark.parametrize("layer", [0, 1, 2])
+@pytest.mark.parametrize("n", [2, 3, 37, 784, 2049, 9217, 95_232])
+@pytest.mark.parametrize("out_features", [1023, 1025, 2048, 2049, 3071, 3073, 40_000])
+def test_local_blocks_are_even_and_never_read_one_wire_twice(layer, n, out_features):
+    a, b = local_wiring(5, layer, in_features=n, out_features=out_features)
+    uses = np.bincount(np.concatenate([a, b]), minlength=n)
+    assert uses.max() - uses.min() <= 1
+    assert not (a == b).any()
+
+
+@pytest.mark.parametrize(("n", "out_features"), [(50_000, 50_000), (50_000, 30_000), (30_000, 100_000)])
+def test_local_gates_read_around_their_own_position(n, out_features):
+    for layer in (1, 2):
+        a, b = local_wiring(3, layer, in_features=n, out_features=out_features)
+        own = np.arange(out_features) * n / out_features
+        reach = 3 * 2048 * n / out_features  # the longest block has three halves
+        assert max(abs(a - own).max(), abs(b - own).max()) < reach
+        assert max(abs(a - own).max(), abs(b - own).max()) > reach / 4
+
+
+def test_local_layers_mix_neighboring_blocks():
+    width, wires = 40_000, np.arange(40_000)
+    reach = (wires == 0)[None, :]  # which gates depend on wire 0 of the layer before the first
+    for layer in range(1, 7):
+        a, b = local_wiring(1, layer, in_features=width, out_features=width)
+        reach = np.vstack([reach, reach[-1][a] | reach[-1][b]])
+    last = [int(np.flatnonzero(row).max(initial=0)) for row in reach]
+    assert last[1] < 2048 < last[3] < last[6]
+    assert reach[6].sum() > 20
+
+
+def test_local_first_layer_reads_inputs_from_everywhere():
+    n = 95_232
+    a, b = local_wiring(1, 0, in_features=n, out_features=256_000)
+    pool = np.unique(np.concatenate([a[:2048], b[:2048]]))
+    assert 700 < len(pool) < 800  # 4,096 pins that read each wire about 5.4 times
+    counts = np.bincount(pool * 16 // n, minlength=16)
+    assert abs(excess(counts, len(pool) / 16, 15)) < 4
+
+
+@pytest.mark.parametrize("n", [784, 9216])
+def test_local_blocks_draw_from_many_inputs_in_wide_layers(n):
+    a, b = local_wiring(1, 0, in_features=n, out_features=256_000)
+    assert len(np.unique(np.concatenate([a[:2048], b[:2048]]))) >= min(n, 800)
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 9, 12, 15])
@@ -294,7 +378,7 @@ def test_seeded_circuit_repr_stays_short():
         ({"n_groups": 0}, "n_groups must be"),
         ({"n_groups": 3}, "n_groups must divide the last layer's 4 gates, got 3"),
         ({"seed": -1}, "seed must be"),
-        ({"wiring": "blocks"}, "wiring must be one of random, unique, got 'blocks'"),
+        ({"wiring": "blocks"}, "wiring must be one of random, unique, local, got 'blocks'"),
     ],
 )
 def test_seeded_circuit_rejects(change, message):

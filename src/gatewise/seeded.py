@@ -32,7 +32,7 @@ class SeededCircuit:
         Must divide the width of the last layer.
     seed : int
         0..2**64 - 1.
-    wiring : {"random", "unique"}
+    wiring : {"random", "unique", "local"}
         Name of the algorithm that turns the seed into wires.
 
     Examples

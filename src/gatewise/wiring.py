@@ -35,9 +35,25 @@ the permutation of ``0..n_rounds-1`` under ``key(2 * c + 1)``. A gate at positio
 
 So no pair is read twice before all are read once, each pass reads every wire equally often, and so does every
 prefix of it, up to one. The layer as a whole has more structure than a random one; each round has not.
+
+``local`` wiring. Gates read wires from a neighborhood, in ``m = out_features`` gates with 2m pins, numbered as above:
+
+* In order: the pins go through the wires in ``d = max(1, 2m // 4n)`` passes. All passes but the last have 4n pins,
+  the last one has the rest. Pin u, from 0, of a pass of s pins stands for wire ``u * n // s``.
+* Shuffled: blocks of pins are permuted. If 2m <= 4096, there is one block. Else blocks begin at pin 0 and at the
+  multiples of 4096, layer even, or the odd multiples of 2048, layer odd, that are at most 2m - 2048. Pin
+  ``start + i`` of block k, which has s pins, gets the wire that pin ``start + P(i)`` stands for, where P is the
+  permutation of ``0..s-1`` under ``key(k)``.
+* Repair, n > 1: in each block, from its first gate on, a gate that reads wire x twice exchanges its operand b with
+  that of the next gate of the block, cyclically, that does not read x.
+* In layer 0, wire w is then input ``Q(w)``, where Q is the permutation of ``0..n-1`` under ``key(2**32)``.
+
+So ``a != b``, unless n = 1, and every wire is read equally often, up to one. Neighboring blocks mix across layers,
+because boundaries alternate. Gates far apart share few wires, so a wide circuit can be run piece by piece.
 """
 
 import warnings
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +62,9 @@ from gatewise.circuit import MAX_WIRES
 
 MAX_SEED = 2**64 - 1
 MAX_LAYER = 2**32 - 1
+LOCAL_BLOCK = 4096  # pins of the local wiring that are shuffled together
+LOCAL_READS = 4  # of a wire by the pins of a pass of the local wiring; the last pass may have up to twice as many
+INPUT_TAG = 2**32  # sets the key of the local wiring's inputs apart from those of its blocks
 CHUNK = 2**14  # gates or pins computed at a time, so that the intermediate words stay in the cache
 
 Words = NDArray[np.uint64]
@@ -101,7 +120,32 @@ def unique_wiring(seed: int, layer: int, *, in_features: int, out_features: int)
     return a, b
 
 
-WIRINGS = {"random": random_wiring, "unique": unique_wiring}
+def local_wiring(seed: int, layer: int, *, in_features: int, out_features: int) -> Operands:
+    """Operands of a layer's gates, drawn evenly from the wires around the gate's own position.
+
+    Parameters and returns are those of `random_wiring`. Layer 0 draws from inputs of random positions, the same
+    ones for neighboring gates. Layers of at most 2,048 gates are wired at random.
+
+    Examples
+    --------
+    >>> a, b = local_wiring(7, 1, in_features=100_000, out_features=100_000)
+    >>> bool(max(abs(a - range(100_000)).max(), abs(b - range(100_000)).max()) < 3 * 2048)
+    True
+    """
+    key, n_wires, n_gates = _checked(seed, layer, in_features, out_features)
+    wires = np.empty(2 * n_gates, np.int32)
+    for k, (start, end) in enumerate(pairwise(_block_bounds(layer, 2 * n_gates))):
+        pins = np.arange(end - start, dtype=np.uint64)
+        keys = np.repeat(_mix(key ^ np.array([[k], [INPUT_TAG]], np.uint64)), len(pins), axis=1)
+        shuffled = start + _walk(keys[0], pins, len(pins)).astype(np.int64)
+        block = _wires_in_order(shuffled, 2 * n_gates, n_wires)
+        if n_wires > 1:
+            _part_pins(block)
+        wires[start:end] = block if layer else _walk(keys[1], block.astype(np.uint64), n_wires)
+    return wires[0::2].copy(), wires[1::2].copy()
+
+
+WIRINGS = {"random": random_wiring, "unique": unique_wiring, "local": local_wiring}
 
 
 def warn_unread(in_features: int, out_features: int) -> None:
@@ -187,6 +231,35 @@ def _vertex(r: Words, t: Words, ring: np.uint64) -> Words:
     """Vertex t of the cycle of round r: ring, r, r + 1, r - 1, r + 2, ..."""
     on_ring = np.where(t % 2 == 0, r + t // 2, r + ring - t // 2) % ring
     return np.where(t == 0, ring, on_ring)
+
+
+def _block_bounds(layer: int, n_pins: int) -> list[int]:
+    """Where the blocks of the local wiring begin, and the end of the last."""
+    half = LOCAL_BLOCK // 2
+    first = LOCAL_BLOCK if layer % 2 == 0 else half
+    inner = range(first, n_pins - half + 1, LOCAL_BLOCK) if n_pins > LOCAL_BLOCK else ()
+    return [0, *inner, n_pins] if n_pins else [0]
+
+
+def _wires_in_order(pins: NDArray[np.int64], n_pins: int, n_wires: int) -> NDArray[np.int64]:
+    """The wires that pins of the local wiring stand for before they are shuffled."""
+    size = LOCAL_READS * n_wires
+    last = max(1, n_pins // size) - 1
+    passes = np.minimum(pins // size, last)
+    sizes = np.where(passes == last, n_pins - last * size, size)
+    wires: NDArray[np.int64] = (pins - passes * size) * n_wires // sizes
+    return wires
+
+
+def _part_pins(block: NDArray[np.int64]) -> None:
+    """Part the pins of gates of the local wiring that read one wire twice, in place."""
+    a, b = block[0::2], block[1::2]
+    for i in np.flatnonzero(a == b):
+        k = i
+        while a[i] == b[i]:
+            k = (k + 1) % len(a)
+            if a[i] not in (a[k], b[k]):
+                b[i], b[k] = b[k], b[i]
 
 
 def _walk(keys: Words, values: Words, n_values: int) -> Words:

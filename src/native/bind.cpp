@@ -68,12 +68,12 @@ const gw::Kernels& find_kernels(const std::string& level) {
 
 std::unique_ptr<gw::Engine> make_engine(uint32_t n_inputs, Array<uint8_t> gate, Array<int32_t> a, Array<int32_t> b,
                                         Array<int32_t> outputs, Array<int32_t> group_ptr, bool keep_outputs,
-                                        unsigned threads, const std::string& level, uint32_t words) {
+                                        unsigned threads, const std::string& level, uint32_t words, uint32_t tile) {
   const gw::CircuitView circuit = view(n_inputs, gate, a, b, outputs, group_ptr);
   const gw::Kernels& kernels = find_kernels(level);
   const auto mode = keep_outputs ? gw::Outputs::kKept : gw::Outputs::kCounted;
   nb::gil_scoped_release unlocked;
-  return std::make_unique<gw::Engine>(circuit, mode, threads, kernels, words);
+  return std::make_unique<gw::Engine>(circuit, mode, threads, kernels, words, tile);
 }
 
 gw::Rows make_rows(const gw::Engine& engine, ByteRows data, size_t n_rows, const std::string& layout) {

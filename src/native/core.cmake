@@ -12,11 +12,13 @@ add_library(gatewise_core STATIC
   ${native_dir}/loss.cpp
   ${native_dir}/lower.cpp
   ${native_dir}/mixtures.cpp
+  ${native_dir}/operations.cpp
   ${native_dir}/optimize.cpp
   ${native_dir}/plan.cpp
   ${native_dir}/pool.cpp
   ${native_dir}/relaxed_stack.cpp
   ${native_dir}/rewrite.cpp
+  ${native_dir}/schedule.cpp
   ${native_dir}/tile.cpp
   ${native_dir}/train_step.cpp)
 target_include_directories(gatewise_core PUBLIC ${native_dir})

@@ -31,6 +31,14 @@ Upcoming rows_after(const Rows& rows, size_t first, size_t n_lanes) {
   return {rows.data + first * stride, std::min(n_rows * stride, most)};
 }
 
+// Scratch for packing; the first term is for bytes, the second for bits in blocks of any width.
+size_t octet_bytes(size_t n_inputs) {
+  size_t most = octet_pitch(n_inputs) * words_per_pass(n_inputs);
+  for (const size_t words : kWidths)
+    most = std::max(most, octet_pitch(std::min(n_inputs, features_per_pass(words))) * words);
+  return 8 * most;
+}
+
 uint32_t width_of(uint32_t words) {
   return static_cast<uint32_t>(std::find(kWidths, kWidths + kNumWidths, words) - kWidths);
 }
@@ -39,6 +47,7 @@ uint32_t width_of(uint32_t words) {
 
 struct Engine::Scratch {
   Buffer<uint64_t> slots, planes;
+  Buffer<uint64_t> inputs;        // bit-planes, for a program that loads them
   Buffer<uint8_t> octets;         // see Kernels::pack_bytes
   Buffer<uint8_t> empty_row;      // stands for the rows past the last
   std::vector<uint8_t> gathered;  // a block of rows, for inputs with strided columns
@@ -46,16 +55,18 @@ struct Engine::Scratch {
   explicit Scratch(const Engine& engine)
       : slots(size_t{engine.program_.n_slots} * engine.words()),
         planes(size_t{engine.n_groups_} * engine.program_.n_planes * engine.words()),
-        octets(8 * octet_pitch(engine.n_inputs_) * words_per_pass(engine.n_inputs_)),
+        inputs(engine.program_.loads_inputs ? size_t{engine.n_inputs_} * engine.words() : 0),
+        octets(octet_bytes(engine.n_inputs_)),
         empty_row(engine.n_inputs_) {}
 };
 
-Engine::Engine(const CircuitView& circuit, Outputs mode, unsigned threads, const Kernels& kernels, uint32_t words)
+Engine::Engine(const CircuitView& circuit, Outputs mode, unsigned threads, const Kernels& kernels, uint32_t words,
+               uint32_t tile)
     : n_inputs_(circuit.n_inputs),
       n_groups_(circuit.n_groups),
       n_outputs_(circuit.n_outputs),
       kernels_(kernels),
-      program_(plan(circuit, mode)),
+      program_(plan(circuit, mode, tile)),
       max_width_(words == 0 ? choose_width(program_.n_slots, n_inputs_) : width_of(words)),
       threads_(threads),
       pool_(threads) {}
@@ -95,10 +106,11 @@ bool Engine::run(const Rows& rows, Finish finish) {
   pool_.run(n_blocks, [&](size_t thread, size_t index) {
     const Block block = block_at(index * lanes, rows.n_rows);
     Scratch& own = *scratch[thread];
-    if (!load(rows, block, own)) valid.store(false, std::memory_order_relaxed);
+    BlockView view{own.slots.data(), own.planes.data(), nullptr, 0};
+    if (!load(rows, block, own, view)) valid.store(false, std::memory_order_relaxed);
     clear_planes(block.words(), own);
     const Upcoming upcoming = rows_after(rows, block.first + threads_ * lanes, lanes);
-    kernels_.evaluate[block.width][program_.is_wide()](program, upcoming, own.slots.data(), own.planes.data());
+    kernels_.evaluate[block.width][program_.is_wide()](program, upcoming, view);
     finish(block, own);
   });
   give_scratch(std::move(scratch));
@@ -113,20 +125,28 @@ Engine::Block Engine::block_at(size_t first, size_t n_rows) const {
   return {first, n_lanes, width};
 }
 
-bool Engine::load(const Rows& rows, const Block& block, Scratch& scratch) const {
+// Brings the block's inputs to their slots, or to where the program loads them from.
+bool Engine::load(const Rows& rows, const Block& block, Scratch& scratch, BlockView& view) const {
   const uint32_t words = block.words();
-  uint64_t* slots = scratch.slots.data();
-  std::memset(slots, 0, words * sizeof(uint64_t));
-  std::memset(slots + words, 0xFF, words * sizeof(uint64_t));
-  uint64_t* inputs = slots + size_t{kConstantWires} * words;
+  std::memset(view.slots, 0, words * sizeof(uint64_t));
+  std::memset(view.slots + words, 0xFF, words * sizeof(uint64_t));
+  uint64_t* inputs = view.slots + size_t{kConstantWires} * words;
+  if (program_.loads_inputs) {
+    inputs = scratch.inputs.data();
+    view.inputs = reinterpret_cast<const uint8_t*>(inputs);
+    view.input_stride = static_cast<ptrdiff_t>(words * sizeof(uint64_t));
+  }
   const size_t n_words = (block.n_lanes + kRowsPerWord - 1) / kRowsPerWord;
-  if (rows.layout == Layout::kPlanes) {
-    for (size_t f = 0; f < n_inputs_; ++f)
-      std::memcpy(inputs + f * words, rows.data + static_cast<ptrdiff_t>(f) * rows.row_stride + block.first / 8,
-                  n_words * sizeof(uint64_t));
+  if (rows.layout != Layout::kPlanes) return pack(rows, block, n_words, inputs, scratch);
+  const uint8_t* planes = rows.data + block.first / 8;
+  if (program_.loads_inputs && n_words == words) {
+    view.inputs = planes;
+    view.input_stride = rows.row_stride;
     return true;
   }
-  return pack(rows, block, n_words, inputs, scratch);
+  for (size_t f = 0; f < n_inputs_; ++f)
+    std::memcpy(inputs + f * words, planes + static_cast<ptrdiff_t>(f) * rows.row_stride, n_words * sizeof(uint64_t));
+  return true;
 }
 
 bool Engine::pack(const Rows& rows, const Block& block, size_t n_words, uint64_t* slots, Scratch& scratch) const {

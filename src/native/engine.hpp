@@ -31,8 +31,9 @@ struct Rows {
 // Plans for counts and classes, or for all outputs; safe to call from several threads.
 class Engine {
  public:
-  // `words` is the widest block, one of kWidths, or 0 to choose it from the circuit's size.
-  Engine(const CircuitView& circuit, Outputs mode, unsigned threads, const Kernels& kernels, uint32_t words);
+  // `words` is the widest block, one of kWidths, or 0 to choose it from the circuit's size; `tile` is that of plan().
+  Engine(const CircuitView& circuit, Outputs mode, unsigned threads, const Kernels& kernels, uint32_t words,
+         uint32_t tile);
   ~Engine();
 
   // Each returns false, with unspecified results, if some byte of kBytes rows is neither 0 nor 1.
@@ -59,7 +60,7 @@ class Engine {
   template <typename Finish>
   bool run(const Rows& rows, Finish finish);
   Block block_at(size_t first, size_t n_rows) const;
-  bool load(const Rows& rows, const Block& block, Scratch& scratch) const;
+  bool load(const Rows& rows, const Block& block, Scratch& scratch, BlockView& view) const;
   bool pack(const Rows& rows, const Block& block, size_t n_words, uint64_t* slots, Scratch& scratch) const;
   void clear_planes(uint32_t words, Scratch& scratch) const;
   std::vector<std::unique_ptr<Scratch>> take_scratch(size_t n);

@@ -88,22 +88,43 @@ const Index* run_count(const Index* code, uint32_t count, const uint64_t* slots,
 template <uint32_t Words, typename Index>
 struct Runner {
   const Index* code;
-  uint64_t* slots;
-  uint64_t* planes;
-  uint32_t n_planes;
+  BlockView block;
+  ProgramView program;
+  size_t loaded = 0;  // of program.inputs
 
+  const uint8_t* next_input(size_t at) const {
+    return block.inputs + static_cast<ptrdiff_t>(program.inputs[at]) * block.input_stride;
+  }
+
+  // Inputs come from all over memory, so each is asked for well before it is loaded.
+  void load_inputs(const Step& step) {
+    using V = Vector<Words>;
+    constexpr size_t ahead = 32, slot_bytes = Words * sizeof(uint64_t);
+    for (const size_t end = loaded + step.count; loaded < end; ++loaded) {
+      const uint8_t* from = next_input(loaded);
+      uint64_t* to = block.slots + size_t{*code++} * Words;
+      for (size_t at = 0; loaded + ahead < program.n_inputs && at < slot_bytes; at += kLineBytes)
+        __builtin_prefetch(next_input(loaded + ahead) + at);
+#pragma GCC unroll 16
+      for (size_t k = 0; k < Words; k += kStride<V>) {
+        V v;
+        std::memcpy(&v, from + k * sizeof(uint64_t), sizeof v);
+        store<V>(to + k, v);
+      }
+    }
+  }
   template <unsigned Gate>
   void gates(const Step& step) {
-    code = run_gates<Gate, Words>(code, step.count, slots);
+    code = run_gates<Gate, Words>(code, step.count, block.slots);
   }
   template <unsigned Inner, unsigned Gate>
   void pairs(const Step& step) {
-    code = run_pairs<Inner, Gate, Words>(code, step.count, slots);
+    code = run_pairs<Inner, Gate, Words>(code, step.count, block.slots);
   }
   template <unsigned Gate>
   void count(const Step& step) {
-    uint64_t* group = planes + size_t{step.group} * n_planes * Words;
-    code = run_count<Gate, Words>(code, step.count, slots, group, n_planes);
+    uint64_t* group = block.planes + size_t{step.group} * program.n_planes * Words;
+    code = run_count<Gate, Words>(code, step.count, block.slots, group, program.n_planes);
   }
 };
 
@@ -117,11 +138,11 @@ struct Runner {
   GATEWISE_PAIR(INNER, 2) GATEWISE_PAIR(INNER, 4) GATEWISE_PAIR(INNER, 6) GATEWISE_PAIR(INNER, 7)
 
 template <uint32_t Words, typename Index>
-void evaluate(const ProgramView& program, const Upcoming& upcoming, uint64_t* slots, uint64_t* planes) {
+void evaluate(const ProgramView& program, const Upcoming& upcoming, const BlockView& block) {
   const size_t n_lines = upcoming.n_bytes / kLineBytes;
   const size_t lines_per_step = (n_lines + program.n_steps) / (program.n_steps + 1);
   size_t line = 0;
-  Runner<Words, Index> run{static_cast<const Index*>(program.code), slots, planes, program.n_planes};
+  Runner<Words, Index> run{static_cast<const Index*>(program.code), block, program};
   for (size_t i = 0; i < program.n_steps; ++i) {
     const Step& step = program.steps[i];
     for (const size_t end = line + lines_per_step; line < end && line < n_lines; ++line)
@@ -141,6 +162,7 @@ void evaluate(const ProgramView& program, const Upcoming& upcoming, uint64_t* sl
       GATEWISE_PAIRS(6)
       GATEWISE_PAIRS(7)
       case kCount: run.template count<0>(step); break;
+      case kLoad: run.load_inputs(step); break;
     }
   }
 }

@@ -24,29 +24,42 @@ constexpr uint32_t kCountChunk = 1 << kChunkDigits;
 //   kPair + 16 inner + gate  `count` times (to, a, b, c): to = gate(inner(a, b), c)
 //   kCount                   `count` times (a): add a to the planes of `group`
 //   kCount + gate            `count` times (a, b): add gate(a, b) to the planes of `group`
-// where `count` is a multiple of kCountChunk for the last two. Which gates occur is listed in evaluate.inc.hpp.
+//   kLoad                    `count` times (to): to = the next of the program's inputs
+// where `count` is a multiple of kCountChunk for the two that count. Which gates occur is listed in evaluate.inc.hpp.
 struct Step {
   uint32_t kind;
   uint32_t count;
   uint32_t group;
 };
 constexpr uint32_t kCount = 16;
+constexpr uint32_t kLoad = 32;
 constexpr uint32_t kPair = 256;
 
-// Packing scratch, see pack.inc.hpp: octet rows this many bytes apart, for as many words as stay in cache. Static, so
-// that each level has its own copy.
+// Packing scratch, see pack.inc.hpp: octet rows this many bytes apart, for as many words of whole rows, or as many
+// features of whole blocks, as stay in cache. Static, so that each level has its own copy.
 static constexpr size_t octet_pitch(size_t n_features) { return (n_features / 128 + 1) * 128; }
 static constexpr size_t words_per_pass(size_t n_features) {
   const size_t n = (size_t{64} << 10) / (8 * octet_pitch(n_features) + 1);
   return n > 0 ? n : 1;
 }
+static constexpr size_t features_per_pass(size_t n_words) { return (size_t{128} << 10) / (8 * n_words); }
 
 // What `evaluate` executes. `code` holds 16- or 32-bit slot numbers.
 struct ProgramView {
   const Step* steps;
   size_t n_steps;
   const void* code;
+  const uint32_t* inputs;  // features that load steps load, in their order
+  size_t n_inputs;
   uint32_t n_planes;  // per group
+};
+
+// Memory of one block. Feature f is at inputs + f * input_stride bytes, if the program loads it.
+struct BlockView {
+  uint64_t* slots;
+  uint64_t* planes;
+  const uint8_t* inputs;
+  ptrdiff_t input_stride;
 };
 
 // Memory that will be read after the program: it is fetched while gates keep the core, not the memory, busy.
@@ -58,12 +71,12 @@ struct Upcoming {
 struct Kernels {
   const char* name;
 
-  // Run the steps on the slots; `planes` accumulates counts. Indexed by [width][code is 32-bit].
-  void (*evaluate[kNumWidths][2])(const ProgramView&, const Upcoming&, uint64_t* slots, uint64_t* planes);
+  // Run the steps on the slots; the planes accumulate counts. Indexed by [width][code is 32-bit].
+  void (*evaluate[kNumWidths][2])(const ProgramView&, const Upcoming&, const BlockView&);
 
   // 64 * n_words rows of 0/1 bytes -> the first n_words words of each feature's slot, slots being `words` words apart.
-  // `octets` is scratch for 8 * octet_pitch * words_per_pass bytes. Returns the OR of all bytes read: more than 1 means
-  // that some byte is not 0 or 1.
+  // `octets` is scratch of octet_bytes. Returns the OR of all bytes read: more than 1 means that some byte is not 0
+  // or 1.
   uint8_t (*pack_bytes)(const uint8_t* const* rows, size_t n_words, size_t n_features, uint8_t* octets, uint64_t* slots,
                         size_t words);
 

@@ -1,6 +1,6 @@
 // Rows to bit-planes, in two stages: eight rows become one byte a feature (an *octet* row), then eight octet rows
-// become one 64-bit word a feature. As many words go through both stages together as have octets that stay in cache,
-// because words of one slot are best written at once.
+// become one 64-bit word a feature. All words of a block go through both stages together, because words of one slot are
+// best written at once, and as many features as have octets that stay in cache.
 #pragma once
 
 #include "kernels.hpp"
@@ -41,9 +41,8 @@ inline V transpose_bits(V x) {
 }
 
 // Octet rows, eight for each of n_words words -> the words of n_features slots.
-inline void spread_octets(const uint8_t* octets, size_t n_words, size_t n_features, unsigned reversed, uint64_t* slots,
-                          size_t words) {
-  const size_t pitch = octet_pitch(n_features);
+inline void spread_octets(const uint8_t* octets, size_t pitch, size_t n_words, size_t n_features, unsigned reversed,
+                          uint64_t* slots, size_t words) {
   Words2 pairs[8];
   for (size_t f = 0; f < n_features; f += 16) {
     const size_t left = n_features - f;
@@ -108,7 +107,7 @@ uint8_t pack_bytes(const uint8_t* const* rows, size_t n_words, size_t n_features
   for (size_t w = 0; w < n_words; w += pass) {
     const size_t n = n_words - w < pass ? n_words - w : pass;
     for (size_t o = 0; o < 8 * n; ++o) seen |= merge_bytes(rows + 64 * w + 8 * o, n_features, octets + o * pitch);
-    spread_octets(octets, n, n_features, 0, slots + w, words);
+    spread_octets(octets, pitch, n, n_features, 0, slots + w, words);
   }
   return seen;
 }
@@ -126,28 +125,29 @@ inline void load_short(const uint8_t* p, size_t n, uint8_t* padded) {
   std::memcpy(padded, words, 16);
 }
 
-// Eight packed rows of fewer than 16 bytes.
-inline void transpose_short(const uint8_t* const* rows, size_t n_bytes, Words2* words) {
+// Fewer than 16 bytes of eight packed rows.
+inline void transpose_short(const uint8_t* const* rows, size_t first, size_t n_bytes, Words2* words) {
   uint8_t padded[8][16];
   const uint8_t* short_rows[8];
   for (size_t r = 0; r < 8; ++r) {
-    load_short(rows[r], n_bytes, padded[r]);
+    load_short(rows[r] + first, n_bytes, padded[r]);
     short_rows[r] = padded[r];
   }
   transpose_8x16(short_rows, 0, words);
 }
 
-// Eight packed rows -> one octet row, but for the transposition of each 8 x 8 square of bits.
-inline void gather_squares(const uint8_t* const* rows, size_t n_bytes, uint8_t* octet) {
+// Bytes first .. first + n_bytes - 1 of eight packed rows -> one octet row, but for the transposition of each 8 x 8
+// square of bits.
+inline void gather_squares(const uint8_t* const* rows, size_t first, size_t n_bytes, uint8_t* octet) {
   Words2 words[8];
   if (n_bytes < 16) {
-    transpose_short(rows, n_bytes, words);
+    transpose_short(rows, first, n_bytes, words);
     std::memcpy(octet, words, sizeof words);
     return;
   }
   for (size_t i = 0; i < n_bytes; i += 16) {
     const size_t from = i + 16 <= n_bytes ? i : n_bytes - 16;  // the last one may overlap what is done
-    transpose_8x16(rows, from, words);
+    transpose_8x16(rows, first + from, words);
     std::memcpy(octet + 8 * from, words, sizeof words);
   }
 }
@@ -155,18 +155,20 @@ inline void gather_squares(const uint8_t* const* rows, size_t n_bytes, uint8_t* 
 void pack_bits(const uint8_t* const* rows, size_t n_words, size_t n_features, unsigned reversed, uint8_t* octets,
                uint64_t* slots, size_t words) {
   using V = Vector<8>;
-  const size_t pitch = octet_pitch(n_features), pass = words_per_pass(n_features);
-  for (size_t w = 0; w < n_words; w += pass) {
-    const size_t n = n_words - w < pass ? n_words - w : pass;
-    for (size_t o = 0; o < 8 * n; ++o) gather_squares(rows + 64 * w + 8 * o, (n_features + 7) / 8, octets + o * pitch);
+  const size_t most = features_per_pass(n_words), pass = n_features < most ? n_features : most,
+               pitch = octet_pitch(pass);
+  for (size_t f = 0; f < n_features; f += pass) {
+    const size_t n = n_features - f < pass ? n_features - f : pass, n_bytes = (n + 7) / 8;
+    for (size_t o = 0; o < 8 * n_words; ++o) gather_squares(rows + 8 * o, f / 8, n_bytes, octets + o * pitch);
     // A pass of its own, because reading back as wide vectors what was just stored as narrow ones would stall.
-    for (size_t i = 0; i < 8 * n * pitch; i += sizeof(V)) {
-      V squares;
-      std::memcpy(&squares, octets + i, sizeof squares);
-      squares = transpose_bits<V>(squares);
-      std::memcpy(octets + i, &squares, sizeof squares);
-    }
-    spread_octets(octets, n, n_features, reversed, slots + w, words);
+    for (size_t o = 0; o < 8 * n_words; ++o)
+      for (size_t i = 0; i < 8 * n_bytes; i += sizeof(V)) {
+        V squares;
+        std::memcpy(&squares, octets + o * pitch + i, sizeof squares);
+        squares = transpose_bits<V>(squares);
+        std::memcpy(octets + o * pitch + i, &squares, sizeof squares);
+      }
+    spread_octets(octets, pitch, n_words, n, reversed, slots + f * words, words);
   }
 }
 

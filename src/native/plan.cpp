@@ -1,4 +1,4 @@
-// Netlist -> Program, level by level. Within a level gates are sorted by kind, so that one loop runs many of them, and
+// Netlist -> Program, stage by stage. Within a stage gates are sorted by kind, so that one loop runs many of them, and
 // by operand slot, so that one operand streams. Three things keep wires out of memory: a gate that is read once is
 // computed inside its reader (a pair), a gate that only feeds an output goes straight into the counting adders, and
 // slots come from a last-in first-out list, so that a result lands in a line that was just read.
@@ -6,13 +6,16 @@
 #include <bit>
 
 #include "lower.hpp"
+#include "operations.hpp"
 #include "program.hpp"
+#include "schedule.hpp"
 
 namespace gatewise {
 namespace {
 
 constexpr uint32_t kZeroSlot = 0;
-constexpr uint32_t kNone = ~0u;
+// Outputs of one group that may wait in slots until they are counted together; whole chunks.
+constexpr size_t kMostWaiting = 8 * kCountChunk;
 
 struct Sorted {
   std::vector<uint32_t> items, ptr;  // bucket k is items[ptr[k]:ptr[k + 1]]
@@ -31,23 +34,21 @@ Sorted bucket_by(const std::vector<uint32_t>& keys, uint32_t n_buckets) {
   return sorted;
 }
 
-// One gate, or a pair of them, as a step kind and its operands.
-struct Operation {
-  uint32_t kind, n_operands;
-  uint32_t operands[3];
-};
-
 class Planner {
  public:
-  Planner(const CircuitView& circuit, Outputs mode)
-      : circuit_(circuit), keeps_(mode == Outputs::kKept), net_(lower(circuit)), waiting_(circuit.n_groups) {}
+  Planner(const CircuitView& circuit, Outputs mode, uint32_t tile)
+      : circuit_(circuit),
+        keeps_(mode == Outputs::kKept),
+        net_(lower(circuit)),
+        operations_(net_),
+        schedule_(make_schedule(net_, operations_, tile)),
+        waiting_(circuit.n_groups) {}
 
   Program run() {
     find_outputs();
-    pair_gates();
-    find_levels();
+    sort_by_stage();
     place_inputs();
-    for (uint32_t level = 0; level <= n_levels_; ++level) emit_level(level);
+    for (uint32_t stage = 0; stage < schedule_.n_stages; ++stage) emit_stage(stage);
     for (uint32_t group = 0; group < circuit_.n_groups; ++group) emit_count(group);
     finish();
     return std::move(program_);
@@ -83,87 +84,62 @@ class Planner {
     program_.n_planes = std::max<uint32_t>(kChunkDigits, std::bit_width(largest));
   }
 
-  // Let each gate that feeds gates absorb one operand that nobody else reads and that has not absorbed one itself.
-  void pair_gates() {
-    absorbed_.assign(net_.n_nodes(), kNone);
-    is_inside_.assign(net_.n_nodes(), false);
-    std::vector<bool> is_output(net_.n_nodes());
-    for (const uint32_t node : net_.outputs) is_output[node] = true;
-    const auto is_free = [&](uint32_t node) {
-      return node >= net_.first_gate && net_.n_reads[node] == 1 && absorbed_[node] == kNone && !is_output[node];
-    };
-    for (uint32_t node = net_.first_gate; node < net_.n_nodes(); ++node) {
-      const Netlist::Gate& gate = gate_at(node);
-      if (is_output[node]) continue;
-      const uint32_t operand = is_free(gate.a) ? gate.a : is_free(gate.b) ? gate.b : kNone;
-      if (operand == kNone) continue;
-      absorbed_[node] = operand;
-      is_inside_[operand] = true;
-    }
+  void sort_by_stage() {
+    by_stage_ = bucket_by(schedule_.stage, schedule_.n_stages);
+    std::vector<uint32_t> ref_stage;
+    for (const OutputRef& ref : refs_) ref_stage.push_back(schedule_.stage[ref.node]);
+    refs_by_stage_ = bucket_by(ref_stage, schedule_.n_stages);
   }
 
-  Operation operation_at(uint32_t node) const {
-    const Netlist::Gate& gate = gate_at(node);
-    if (absorbed_[node] == kNone) return {gate.kind, 2, {gate.a, gate.b, 0}};
-    const Netlist::Gate& inner = gate_at(absorbed_[node]);
-    const bool is_first = gate.a == absorbed_[node];
-    const uint32_t kind = is_first || gate.kind != 4 ? gate.kind : 2;  // ~c & x = x & ~c
-    return {kPair + 16 * inner.kind + kind, 3, {inner.a, inner.b, is_first ? gate.b : gate.a}};
-  }
-
-  void find_levels() {
-    std::vector<uint32_t> level(net_.n_nodes(), 0);
-    for (uint32_t node = net_.first_gate; node < net_.n_nodes(); ++node) {
-      if (is_inside_[node]) {
-        level[node] = kNone;
-        continue;
-      }
-      const Operation operation = operation_at(node);
-      for (uint32_t k = 0; k < operation.n_operands; ++k)
-        level[node] = std::max(level[node], 1 + level[operation.operands[k]]);
-      n_levels_ = std::max(n_levels_, level[node]);
-    }
-    by_level_ = bucket_by(level, n_levels_ + 1);
-    std::vector<uint32_t> ref_level;
-    for (const OutputRef& ref : refs_) ref_level.push_back(level[ref.node]);
-    refs_by_level_ = bucket_by(ref_level, n_levels_ + 1);
-  }
-
+  // Inputs are there from the start, or come when their tile does.
   void place_inputs() {
     slot_.resize(net_.n_nodes());
-    for (uint32_t node = 0; node < net_.first_gate; ++node) slot_[node] = node;
-    for (uint32_t node = net_.first_gate; node-- > kConstantWires;)
+    program_.loads_inputs = schedule_.is_tiled;
+    program_.n_slots = schedule_.is_tiled ? kConstantWires : net_.first_gate;
+    for (uint32_t node = 0; node < program_.n_slots; ++node) slot_[node] = node;
+    for (uint32_t node = program_.n_slots; node-- > kConstantWires;)
       if (net_.n_reads[node] == 0) free_.push_back(node);
-    program_.n_slots = net_.first_gate;
   }
 
-  void emit_level(uint32_t level) {
+  void emit_stage(uint32_t stage) {
     std::vector<Keyed> stored, sinks;
-    for (uint32_t i = by_level_.ptr[level]; i < by_level_.ptr[level + 1]; ++i) {
-      const uint32_t node = by_level_.items[i];
-      if (node < net_.first_gate) continue;
+    std::vector<uint32_t> inputs;
+    for (uint32_t i = by_stage_.ptr[stage]; i < by_stage_.ptr[stage + 1]; ++i) {
+      const uint32_t node = by_stage_.items[i];
+      if (node < net_.first_gate) {
+        inputs.push_back(node);
+        continue;
+      }
       const uint64_t group = sink_group_[node];
-      const uint64_t kind = operation_at(node).kind;
+      const uint64_t kind = operations_.at(node).kind;
       if (group == kNone) {
         stored.push_back({kind << 32 | first_slot(node), node});
       } else {
         sinks.push_back({group << 36 | kind << 32 | first_slot(node), node});
       }
     }
+    if (program_.loads_inputs) emit_loads(inputs);
     emit_sinks(sinks, stored);
     emit_gates(stored);
-    for (uint32_t i = refs_by_level_.ptr[level]; i < refs_by_level_.ptr[level + 1]; ++i) {
-      const OutputRef& ref = refs_[refs_by_level_.items[i]];
-      waiting_[ref.group].push_back(ref.node);
+    for (uint32_t i = refs_by_stage_.ptr[stage]; i < refs_by_stage_.ptr[stage + 1]; ++i) {
+      const OutputRef& ref = refs_[refs_by_stage_.items[i]];
+      wait(ref.node, ref.group);
     }
     for (const auto& [_, node] : stored)
-      if (sink_group_[node] != kNone) waiting_[sink_group_[node]].push_back(node);
+      if (sink_group_[node] != kNone) wait(node, sink_group_[node]);
+  }
+
+  void emit_loads(const std::vector<uint32_t>& nodes) {
+    if (!nodes.empty()) program_.steps.push_back({kLoad, static_cast<uint32_t>(nodes.size()), 0});
+    for (const uint32_t node : nodes) {
+      program_.code32.push_back(slot_[node] = take_slot());
+      program_.inputs.push_back(node - kConstantWires);
+    }
   }
 
   uint32_t first_slot(uint32_t node) const {
-    const Operation operation = operation_at(node);
     uint32_t slot = kNone;
-    for (uint32_t k = 0; k < operation.n_operands; ++k) slot = std::min(slot, slot_[operation.operands[k]]);
+    for (const uint32_t operand : operations_.at(node)) slot = std::min(slot, slot_[operand]);
     return slot;
   }
 
@@ -191,24 +167,31 @@ class Planner {
     std::sort(nodes.begin(), nodes.end());
     uint32_t kind = kNone;
     for (const auto& [_, node] : nodes) {
-      const Operation operation = operation_at(node);
+      const Operation operation = operations_.at(node);
       if (operation.kind != kind) program_.steps.push_back({kind = operation.kind, 0, 0});
       ++program_.steps.back().count;
       const size_t at = program_.code32.size();
       program_.code32.push_back(0);
-      for (uint32_t k = 0; k < operation.n_operands; ++k) program_.code32.push_back(slot_[operation.operands[k]]);
-      for (uint32_t k = 0; k < operation.n_operands; ++k) release(operation.operands[k]);
+      for (const uint32_t operand : operation) program_.code32.push_back(slot_[operand]);
+      for (const uint32_t operand : operation) release(operand);
       program_.code32[at] = slot_[node] = take_slot();
     }
   }
 
+  void wait(uint32_t node, uint32_t group) {
+    waiting_[group].push_back(node);
+    if (waiting_[group].size() == kMostWaiting) emit_count(group);
+  }
+
   // Add what waits for `group` to its planes.
   void emit_count(uint32_t group) {
-    const std::vector<uint32_t>& nodes = waiting_[group];
+    std::vector<uint32_t>& nodes = waiting_[group];
     const size_t padded = (nodes.size() + kCountChunk - 1) / kCountChunk * kCountChunk;
     if (padded > 0) program_.steps.push_back({kCount, static_cast<uint32_t>(padded), group});
     for (const uint32_t node : nodes) program_.code32.push_back(slot_[node]);
     program_.code32.insert(program_.code32.end(), padded - nodes.size(), kZeroSlot);
+    for (const uint32_t node : nodes) release(node);
+    nodes.clear();
   }
 
   void release(uint32_t node) {
@@ -233,19 +216,20 @@ class Planner {
   const CircuitView& circuit_;
   const bool keeps_;
   Netlist net_;
+  const Operations operations_;
+  const Schedule schedule_;
   Program program_;
   std::vector<uint32_t> sink_group_;  // of a gate that only feeds one output
   std::vector<OutputRef> refs_;       // all other outputs
-  std::vector<uint32_t> absorbed_;    // the operand that a gate computes itself
-  std::vector<bool> is_inside_;       // whether a gate is such an operand
-  uint32_t n_levels_ = 0;
-  Sorted by_level_, refs_by_level_;
+  Sorted by_stage_, refs_by_stage_;
   std::vector<uint32_t> slot_, free_;
   std::vector<std::vector<uint32_t>> waiting_;  // per group: nodes computed, not yet counted
 };
 
 }  // namespace
 
-Program plan(const CircuitView& circuit, Outputs outputs) { return Planner(circuit, outputs).run(); }
+Program plan(const CircuitView& circuit, Outputs outputs, uint32_t tile) {
+  return Planner(circuit, outputs, tile).run();
+}
 
 }  // namespace gatewise

@@ -1,7 +1,7 @@
 // Replays recorded circuits on the native core without Python, so that sanitizers and emulators can watch it.
 //
 // In: a file of little-endian 32-bit integers and bytes, written by tests/test_native.py: circuits, rows and the output
-// bits that the reference evaluator gives. Exit code 0 if every level, width, layout and thread count agrees.
+// bits that the reference evaluator gives. Exit code 0 if every level, width, layout, tile and thread count agrees.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -101,7 +101,7 @@ void require(bool ok, const char* what, const gw::Kernels& kernels, uint32_t wor
 }
 
 void check(const Case& c, const gw::CircuitView& view, gw::Layout layout, const gw::Kernels& kernels, uint32_t words,
-           unsigned threads) {
+           unsigned threads, uint32_t tile) {
   std::vector<int32_t> counts(size_t{c.n_rows} * c.n_groups), classes(c.n_rows);
   for (size_t r = 0; r < c.n_rows; ++r)
     for (size_t g = 0; g < c.n_groups; ++g) {
@@ -110,8 +110,8 @@ void check(const Case& c, const gw::CircuitView& view, gw::Layout layout, const 
       if (count > counts[r * c.n_groups + classes[r]]) classes[r] = static_cast<int32_t>(g);
     }
   const Packed packed = pack(c, layout);
-  gw::Engine counting(view, gw::Outputs::kCounted, threads, kernels, words);
-  gw::Engine keeping(view, gw::Outputs::kKept, threads, kernels, words);
+  gw::Engine counting(view, gw::Outputs::kCounted, threads, kernels, words, tile);
+  gw::Engine keeping(view, gw::Outputs::kKept, threads, kernels, words, tile);
   const auto call = [&] {
     std::vector<int32_t> got_counts(counts.size()), got_classes(classes.size());
     std::vector<uint8_t> got_outputs(c.expected.size());
@@ -145,8 +145,9 @@ int main(int argc, char** argv) {
     for (const gw::Kernels* const* kernels = gw::available_kernels(); *kernels; ++kernels)
       for (const uint32_t words : gw::kWidths) {
         const auto layout = static_cast<gw::Layout>(n_checks++ % 4);
-        check(c, c.view(), layout, **kernels, words, 1);
-        check(c, optimized, gw::Layout::kBytes, **kernels, words, 3);
+        check(c, c.view(), layout, **kernels, words, 1, 0);
+        check(c, c.view(), layout, **kernels, words, 1, 3);
+        check(c, optimized, gw::Layout::kBytes, **kernels, words, 3, 0);
       }
   }
   std::printf("%u circuits, levels:", n_cases);

@@ -37,7 +37,7 @@ class LogicLayer(nn.Module):
         Layers that share one object adapt together.
     relaxation : Relaxation, optional
         Probabilistic, the paper's table, by default; others run in plain torch.
-    wiring : `gatewise.wiring.random_wiring` or `unique_wiring`
+    wiring : `gatewise.wiring.random_wiring`, `unique_wiring` or `local_wiring`
     seed : (int, int), optional
         Seed and position that give the wiring; drawn from `generator` by default.
     grad_factor : float

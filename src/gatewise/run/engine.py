@@ -50,6 +50,8 @@ class Engine:
     [0, 0, 1]
     """
 
+    _tile = 0  # outputs planned together; 0 leaves the choice to the planner
+
     def __init__(
         self, circuit: Circuit, threads: int = 1, *, level: str | None = None, block_words: int | None = None
     ) -> None:
@@ -129,7 +131,8 @@ class Engine:
     def _plan(self, keep_outputs: bool) -> _native.Engine:
         circuit = self.circuit
         arrays = (circuit.gate, circuit.a, circuit.b, circuit.outputs, circuit.group_ptr)
-        return _native.Engine(circuit.n_inputs, *arrays, keep_outputs, self.threads, self.level, self._block_words)
+        options = (keep_outputs, self.threads, self.level, self._block_words, self._tile)
+        return _native.Engine(circuit.n_inputs, *arrays, *options)
 
     def _run(
         self, call: Callable[[NDArray[np.uint8], int, "_native.Layout"], NDArray[Scalar] | None], rows: Rows

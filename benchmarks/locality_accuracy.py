@@ -1,0 +1,64 @@
+"""Accuracy of local beside random wiring: equal nets, equal training, MNIST's training images split in two.
+
+In: the folder with MNIST. Out: hard accuracy on the images held out, for nets that are many blocks wide, from one
+threshold a pixel (wide layers read every input often) and from 12 (each input is read by one neighborhood only).
+"""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gatewise.nn import logic_network
+from gatewise.wiring import local_wiring, random_wiring
+
+N_HELD_OUT = 10_000
+WIDTHS = (24_000, 24_000, 24_000)
+N_STEPS = 600
+BATCH = 128
+N_THRESHOLDS = (1, 12)
+
+
+def compare(data: Path | None) -> list[dict[str, Any]]:
+    """Train and print all four nets."""
+    if data is None:
+        raise SystemExit("data must be given for --accuracy, got none; use --data DIR or set GATEWISE_DATA")
+    images, labels = load_training_images(data / "mnist")
+    results = []
+    for n_thresholds in N_THRESHOLDS:
+        steps = np.arange(1, n_thresholds + 1) * 256 / (n_thresholds + 1)
+        bits = torch.from_numpy((images[:, :, None] > steps).reshape(len(images), -1))
+        for wiring in (random_wiring, local_wiring):
+            accuracy = train(bits, torch.from_numpy(labels), wiring)
+            print(f"{bits.shape[1]:,} inputs, {wiring.__name__}: {100 * accuracy:.2f} %", flush=True)
+            results.append({"n_inputs": bits.shape[1], "wiring": wiring.__name__, "accuracy": accuracy})
+    return results
+
+
+def load_training_images(folder: Path) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The 60,000 images, flat, and their labels."""
+    with gzip.open(folder / "train-images-idx3-ubyte.gz") as file:
+        images = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 784)
+    with gzip.open(folder / "train-labels-idx1-ubyte.gz") as file:
+        labels = np.frombuffer(file.read(), np.uint8, offset=8).astype(np.int64)
+    return images, labels
+
+
+def train(bits: torch.Tensor, labels: torch.Tensor, wiring: Any) -> float:
+    """Accuracy of the hard net on the last images, after training on the others."""
+    generator = torch.Generator().manual_seed(0)
+    net = logic_network(bits.shape[1], WIDTHS, 10, seed=0, generator=generator, wiring=wiring)
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.02)
+    for _ in range(N_STEPS):
+        picked = torch.randint(len(bits) - N_HELD_OUT, (BATCH,), generator=generator)
+        loss = torch.nn.functional.cross_entropy(net(bits[picked].float()), labels[picked])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    net.eval()
+    with torch.no_grad():
+        held_out = [net(part.float()).argmax(1) for part in bits[-N_HELD_OUT:].split(1000)]
+    return float((torch.cat(held_out) == labels[-N_HELD_OUT:]).float().mean())
