@@ -68,7 +68,7 @@ def test_bad_data_is_refused(make: object, error: type[Exception], message: str)
 def test_the_wrong_value_is_found_in_a_later_piece() -> None:
     rows = np.zeros((5000, 2))
     rows[4999, 1] = 7
-    with pytest.raises(ValueError, match="got 7.0 at row 4999, column 1"):
+    with pytest.raises(ValueError, match=r"got 7\.0 at row 4999, column 1"):
         Bits(rows, np.zeros(5000))
 
 

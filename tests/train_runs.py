@@ -9,6 +9,8 @@ import torch
 
 from gatewise import nn, train
 
+torch.set_num_threads(1)  # networks as small as these only wait for a second thread
+
 RECIPE = train.Recipe(epochs=6, batch_size=16, schedule=train.Cosine(0.05, warmup=0.1), seed=3)
 
 
@@ -58,11 +60,9 @@ def fingerprint(result: train.Result) -> dict[str, Any]:
 
 def run_to_the_end(variant: str, folder: Path, every: int = 1) -> None:
     """What a process does that may be killed at any moment."""
-    torch.set_num_threads(1)
     fit(**VARIANTS[variant](), checkpoint=train.Checkpoint(folder, every=every))
 
 
 def join(rank: int, size: int, port: int) -> None:
     """Give this process a place in a team, as torchrun would."""
-    torch.set_num_threads(1)
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
