@@ -1,6 +1,8 @@
 """Small runs that several tests train, and that their processes can import."""
 
+import dataclasses
 import os
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -58,11 +60,36 @@ def fingerprint(result: train.Result) -> dict[str, Any]:
     return {"records": records, "weights": weights, "best_epoch": result.best_epoch}
 
 
-def run_to_the_end(variant: str, folder: Path, every: int = 1) -> None:
+def fit_longer(variant: str, **options: Any) -> train.Result:
+    """A run that takes long enough to be killed several times."""
+    settings = {"recipe": RECIPE} | VARIANTS[variant]()
+    settings["recipe"] = dataclasses.replace(settings["recipe"], epochs=12)
+    return fit(**settings, **options)
+
+
+def fit_in_steps(variant: str, folder: Path) -> None:
     """What a process does that may be killed at any moment."""
-    fit(**VARIANTS[variant](), checkpoint=train.Checkpoint(folder, every=every))
+    fit_longer(variant, checkpoint=train.Checkpoint(folder, every=1))
 
 
-def join(rank: int, size: int, port: int) -> None:
-    """Give this process a place in a team, as torchrun would."""
+def run_worker(rank: int, size: int, port: int, folder: Path, options: dict[str, Any]) -> None:
+    """Train with other workers, as torchrun would start them, and report the result or the error."""
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    variant, every = options.get("variant", "soft"), options.get("every", 1000)
+    data, validation = make_data(), make_data(60, seed=1)
+    settings = {"net": make_network(), "recipe": RECIPE} | VARIANTS[variant]()
+    if rank:  # workers start from the network of worker 0
+        torch.nn.init.zeros_(settings["net"][0].weight)
+    try:
+        result = train.fit(
+            settings["net"],
+            train.Classification(3),
+            data.take(np.arange(len(data))[train.shard(len(data))]),
+            validation=validation.take(np.arange(len(validation))[train.shard(len(validation))]),
+            recipe=settings["recipe"],
+            checkpoint=train.Checkpoint(folder / f"rank{rank}", every=every),
+            callbacks=[lambda record: (folder / f"records{rank}").open("a").write(f"{record.epoch} ")],
+        )
+        (folder / f"result{rank}").write_bytes(pickle.dumps(fingerprint(result)))
+    except train.WorkerLostError as error:
+        (folder / f"error{rank}").write_text(str(error))

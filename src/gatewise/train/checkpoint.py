@@ -6,7 +6,7 @@ folder holds the last complete checkpoint.
 """
 
 import os
-import secrets
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,18 +57,15 @@ class Checkpoint:
     def probe(self, n_bytes: int) -> None:
         """Raise CheckpointError unless the folder takes another `n_bytes`; removes what killed runs have left."""
         folder = Path(self.folder)
-        temporary = folder / f".gatewise-{secrets.token_hex(8)}.tmp"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for leftover in folder.glob(".gatewise-*.tmp"):
                 leftover.unlink()
-            with open(temporary, "xb") as file:
+            with tempfile.TemporaryFile(dir=folder) as file:
                 os.posix_fallocate(file.fileno(), 0, n_bytes)
         except OSError as error:
             room = f"be writable and have {n_bytes / 1e6:.1f} MB free"
             raise CheckpointError(f"checkpoint folder {folder} must {room}, got {error}") from error
-        finally:
-            temporary.unlink(missing_ok=True)
 
     def write(self, data: bytes) -> None:
         """Replace the checkpoint; on failure the one before it stays."""

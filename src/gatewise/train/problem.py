@@ -79,11 +79,12 @@ class Problem:
         return self.recipe.epochs * -(-self.n_rows // self.recipe.batch_size)
 
     def sum_loss(self, state: State) -> float:
-        """Loss of all workers' rows since the epoch began; raises FloatingPointError unless it is finite."""
+        """Loss of all workers' rows since the epoch began; raises FloatingPointError once the run has diverged."""
         loss = float(self.team.sum(float(state.loss_sum)))
-        if not math.isfinite(loss):
+        if not (math.isfinite(loss) and all(bool(p.isfinite().all()) for p in state.net.parameters())):
             raise FloatingPointError(
-                f"loss must stay finite, got {loss} in epoch {state.epoch + 1}; lower the learning rate or set clip"
+                f"loss and weights must stay finite, got a loss of {loss / self.n_rows} in epoch {state.epoch + 1}; "
+                "lower the learning rate or set clip"
             )
         return loss
 
