@@ -25,7 +25,7 @@ from gatewise import FileError, nn, train
 from gatewise.train import Checkpoint, CheckpointError
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", ["soft", "gumbel", "straight-through"])
 def test_killed_at_random_moments_the_run_ends_the_same(variant: str, tmp_path: Path) -> None:
     expected = fingerprint(fit_longer(variant))
     rng = random.Random(variant)
@@ -43,7 +43,7 @@ def test_killed_at_random_moments_the_run_ends_the_same(variant: str, tmp_path: 
     assert fingerprint(fit_longer(variant, checkpoint=tmp_path)) == expected
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", ["soft", "gumbel", "straight-through"])
 def test_resumed_after_every_single_step_the_run_ends_the_same(variant: str, tmp_path: Path) -> None:
     expected = fingerprint(fit(**VARIANTS[variant]()))
 

@@ -55,10 +55,10 @@ def test_workers_equal_one_process(variant: str, tmp_path: Path) -> None:
     assert_close(first, fingerprint(fit(**VARIANTS[variant]())))
 
 
-def test_three_workers_of_unequal_size_equal_one_process(tmp_path: Path) -> None:
-    results = run_workers(tmp_path, size=3)
+def test_workers_without_a_row_of_a_batch_wait_for_the_others(tmp_path: Path) -> None:
+    results = run_workers(tmp_path, size=3, variant="tiny batches")
     assert results[0] == results[1] == results[2]
-    assert_close(results[0], fingerprint(fit()))
+    assert_close(results[0], fingerprint(fit(**VARIANTS["tiny batches"]())))
 
 
 def test_only_worker_0_writes_and_calls_back(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from gatewise import Engine, nn, optimize, train
 from gatewise.train import Constant, Cosine, Recipe
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", ["soft", "gumbel", "straight-through"])
 def test_the_same_call_gives_the_same_result(variant: str) -> None:
     first = fit(**VARIANTS[variant]())
     torch.rand(3)  # whatever the global generator did in between
@@ -30,7 +30,7 @@ def test_the_seed_makes_a_difference() -> None:
     assert fingerprint(fit(recipe=other)) != fingerprint(fit())
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", ["soft", "gumbel", "straight-through"])
 def test_arguments_and_the_global_generator_are_left_alone(variant: str) -> None:
     options = VARIANTS[variant]()
     net = options.pop("net", make_network())

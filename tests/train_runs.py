@@ -50,6 +50,7 @@ VARIANTS = {
     "soft": dict,
     "gumbel": gumbel_options,
     "straight-through": lambda: {"net": make_network(sampling=nn.HardStraightThrough())},
+    "tiny batches": lambda: {"recipe": train.Recipe(epochs=2, batch_size=2)},
 }
 
 

@@ -81,7 +81,7 @@ class Evaluator:
             hard_rows = self._task.score(read_counts(_on_cpu(net), counts), self._y)
             outputs = _soft_outputs(net, self._data.read(self._sample))
             soft_rows = self._task.score(outputs, sample_y)
-            loss = self._task.loss(outputs, sample_y)
+            loss = self._task.loss(outputs, sample_y) * len(sample_y)
         sums = [loss, soft_rows.sum(), hard_rows[self._sample].sum(), hard_rows.sum()]
         n_sampled, n_rows = len(self._sample), len(self._data)
         *joint, n_sampled, n_rows = self._team.sum([*(float(value) for value in sums), n_sampled, n_rows]).tolist()

@@ -138,7 +138,7 @@ def _train(problem: Problem, state: State, saver: Saver, bar: Bar, callbacks: Se
         own = {"first_row": problem.first_row, "skip": state.batch}
         for batch in draw_batches(problem.data, order, recipe.batch_size, **own):
             saver.save_if_due()
-            state.note_step(stepper.take(batch))
+            state.note_step(stepper.take(batch), len(batch.x))
             bar.update()
         loss = problem.sum_loss(state) / problem.n_rows
         state.note_epoch()
@@ -165,16 +165,19 @@ class _Stepper:
         self.rate = 0.0
 
     def take(self, batch: Batch) -> Tensor:
-        """Forward, backward and update; gives the loss, summed over this worker's rows."""
+        """Forward, backward and update; gives the mean loss of this worker's rows."""
         problem, state = self._problem, self._state
         recipe, optimizer = problem.recipe, state.optimizer
         self.rate = recipe.schedule(state.step, problem.n_steps)
         for group in optimizer.param_groups:
             group["lr"] = self.rate
         x = self._augment(recipe.augment, batch.x) if recipe.augment else batch.x
-        loss = problem.task.loss(self._model(x.to(self._device)), batch.y.to(self._device))
-        # The mean over the rows of all workers: their gradients are averaged, whatever their part of the batch.
-        (loss * (problem.team.size / batch.n_joint)).backward()
+        outputs, y = self._model(x.to(self._device)), batch.y.to(self._device)
+        loss = problem.task.loss(outputs, y) if len(x) else outputs.sum()  # the mean of nothing would be NaN
+        if problem.team.size > 1:  # gradients will be averaged over workers, not over rows
+            (loss * (problem.team.size * len(x) / batch.n_joint)).backward()
+        else:
+            loss.backward()
         if recipe.clip:
             nn.utils.clip_grad_norm_(self._parameters, recipe.clip)
         optimizer.step()

@@ -46,9 +46,9 @@ class State:
         """Time since the run began, without the time before it was resumed."""
         return time.perf_counter() - self._began
 
-    def note_step(self, loss: Tensor) -> None:
-        """Count a step, and add up the loss of its rows."""
-        self.loss_sum += loss
+    def note_step(self, loss: Tensor, n_rows: int) -> None:
+        """Count a step, and add up the loss of its rows, given as their mean."""
+        self.loss_sum.add_(loss, alpha=n_rows)
         self.batch += 1
         self.step += 1
 

@@ -1,6 +1,6 @@
 """What a network is trained for: its head, the loss, the score of its circuit, and which targets make sense.
 
-In: outputs of a network, (n_rows, groups), and targets. Out: the loss summed over rows, and a score for each row.
+In: outputs of a network, (n_rows, groups), and targets. Out: the mean loss of the rows, and a score for each.
 A task is a small value without state; everything that predictions need is in the network that `network` builds.
 """
 
@@ -88,8 +88,8 @@ class Classification:
                 )
 
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
-        """Cross-entropy, summed over rows."""
-        return functional.cross_entropy(outputs, y, reduction="sum", label_smoothing=self.smoothing)
+        """Cross-entropy, mean over rows."""
+        return functional.cross_entropy(outputs, y, label_smoothing=self.smoothing)
 
     def score(self, outputs: Tensor, y: Tensor) -> Tensor:
         """1 for a right class, 0 for a wrong one, (n_rows,)."""
@@ -166,8 +166,8 @@ class MultiLabel:
             raise ValueError(f"every label must be true in some rows and false in others, got {kept} for label {label}")
 
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
-        """Logistic loss, averaged over labels, summed over rows."""
-        return functional.binary_cross_entropy_with_logits(outputs, y, reduction="sum") / self.labels
+        """Logistic loss, mean over rows and labels."""
+        return functional.binary_cross_entropy_with_logits(outputs, y)
 
     def score(self, outputs: Tensor, y: Tensor) -> Tensor:
         """Share of right labels, (n_rows,)."""
@@ -264,8 +264,8 @@ class Regression:
         """Any finite targets will do."""
 
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
-        """Squared error, averaged over outputs, summed over rows."""
-        return self._errors(outputs, y).square().sum() / self.groups
+        """Squared error, mean over rows and outputs."""
+        return self._errors(outputs, y).square().mean()
 
     def score(self, outputs: Tensor, y: Tensor) -> Tensor:
         """Squared error, averaged over outputs, (n_rows,)."""
