@@ -126,7 +126,7 @@ def split(data: Rows, share: float, *, seed: int = 0) -> tuple[Rows, Rows]:
     Parameters
     ----------
     data : Bits or Values
-        Integer targets of one dimension are taken for classes, and each class must have two rows at least.
+        Integers and Booleans of one dimension are taken for classes, and each class must have two rows at least.
     share : float
         Of the rows to validate with, between 0 and 1.
     seed : int
@@ -144,7 +144,7 @@ def split(data: Rows, share: float, *, seed: int = 0) -> tuple[Rows, Rows]:
     if not 0 < share < 1:
         raise ValueError(f"share must be between 0 and 1, got {share}")
     targets = data.targets
-    is_class = targets.ndim == 1 and np.issubdtype(targets.dtype, np.integer)
+    is_class = targets.ndim == 1 and targets.dtype.kind in "biu"
     names, class_of = np.unique(targets, return_inverse=True) if is_class else (None, np.zeros(len(data), np.int64))
     order = np.random.default_rng(seed).permutation(len(data))
     validates = np.zeros(len(data), bool)
