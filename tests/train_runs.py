@@ -81,6 +81,7 @@ def run_worker(rank: int, size: int, port: int, folder: Path, options: dict[str,
     settings = {"net": make_network(), "recipe": RECIPE} | VARIANTS[variant]()
     if rank:  # workers start from the network of worker 0
         torch.nn.init.zeros_(settings["net"][0].weight)
+        settings["net"][1].a.copy_(settings["net"][1].a.flip(0))
     try:
         result = train.fit(
             settings["net"],

@@ -56,9 +56,9 @@ class Team:
         return content.numpy().tobytes()
 
     def wrap(self, net: nn.Module) -> nn.Module:
-        """A module that averages its gradients over the workers."""
-        # Buffers are equal on all workers: wiring never changes, and what sampling observes are the weights.
-        return DistributedDataParallel(net, broadcast_buffers=False) if self.size > 1 else net
+        """A module that averages its gradients over the workers; all start with what worker 0 has."""
+        # Buffers stay equal on all workers: wiring never changes, and what sampling observes are the weights.
+        return DistributedDataParallel(net, forward_sync_buffers=False) if self.size > 1 else net
 
 
 def shard(n_rows: int) -> slice:
