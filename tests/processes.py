@@ -22,3 +22,11 @@ def wait_for_write(path: Path, process: BaseProcess) -> None:
     before = path.stat().st_mtime_ns if path.exists() else 0
     while process.is_alive() and not (path.exists() and path.stat().st_mtime_ns > before):
         time.sleep(0.001)
+
+
+def wait_for_end(process: BaseProcess) -> None:
+    """Until the process has ended; one that hangs is a failure."""
+    process.join(120)
+    if process.is_alive():
+        process.kill()
+        raise TimeoutError(f"{process.name} must end, got none after two minutes")

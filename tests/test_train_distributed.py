@@ -13,7 +13,7 @@ from tools import require_module
 
 require_module("torch", "pip install -c constraints.txt torch==2.13.0")
 
-from processes import start, wait_for_write
+from processes import start, wait_for_end, wait_for_write
 from train_runs import RECIPE, VARIANTS, fingerprint, fit, make_data, make_network, run_worker
 
 from gatewise import train
@@ -31,7 +31,7 @@ def start_workers(folder: Path, size: int = N_WORKERS, **options: Any) -> list[A
 
 def run_workers(folder: Path, size: int = N_WORKERS, **options: Any) -> list[dict[str, Any]]:
     for process in start_workers(folder, size, **options):
-        process.join()
+        wait_for_end(process)
         assert process.exitcode == 0
     return [pickle.loads((folder / f"result{rank}").read_bytes()) for rank in range(size)]
 
@@ -74,9 +74,9 @@ def test_a_lost_worker_ends_the_run_and_the_checkpoint_goes_on(variant: str, tmp
     expected = run_workers(tmp_path / "whole", variant=variant, every=1)
     folder = tmp_path / "broken"
     workers = start_workers(folder, variant=variant, every=1)
-    wait_for_write(folder / "rank0" / "training.gwt", workers[0])
+    wait_for_write(folder / "records0", workers[0])
     workers[1].kill()
-    workers[0].join()
+    wait_for_end(workers[0])
     message = (folder / "error0").read_text()
     assert "all 2 workers must be running, got a broken connection at worker 0" in message
     assert "go on from the last checkpoint" in message
@@ -88,7 +88,7 @@ def test_a_run_goes_on_with_another_number_of_workers(tmp_path: Path) -> None:
     wait_for_write(tmp_path / "rank0" / "training.gwt", workers[0])
     for worker in workers:
         worker.kill()
-        worker.join()
+        wait_for_end(worker)
     (result,) = run_workers(tmp_path, size=1, every=1)
     assert_close(result, fingerprint(fit()))
 

@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import pickle
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +74,14 @@ def fit_in_steps(variant: str, folder: Path) -> None:
     fit_longer(variant, checkpoint=train.Checkpoint(folder, every=1))
 
 
+def append(path: Path, text: str) -> None:
+    with path.open("a") as file:
+        file.write(text)
+
+
 def run_worker(rank: int, size: int, port: int, folder: Path, options: dict[str, Any]) -> None:
     """Train with other workers, as torchrun would start them, and report the result or the error."""
+    warnings.simplefilter("error")  # as in the process of the tests
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     variant, every = options.get("variant", "soft"), options.get("every", 1000)
     data, validation = make_data(), make_data(60, seed=1)
@@ -90,7 +97,7 @@ def run_worker(rank: int, size: int, port: int, folder: Path, options: dict[str,
             validation=validation.take(np.arange(len(validation))[train.shard(len(validation))]),
             recipe=settings["recipe"],
             checkpoint=train.Checkpoint(folder / f"rank{rank}", every=every),
-            callbacks=[lambda record: (folder / f"records{rank}").open("a").write(f"{record.epoch} ")],
+            callbacks=[lambda record: append(folder / f"records{rank}", f"{record.epoch} ")],
         )
         (folder / f"result{rank}").write_bytes(pickle.dumps(fingerprint(result)))
     except train.WorkerLostError as error:

@@ -75,10 +75,14 @@ def shard(n_rows: int) -> slice:
 
 @contextmanager
 def join_team() -> Iterator[Team]:
-    """The team of this process: its process group, or the one that torchrun describes, which ends with the context."""
+    """The team of this process: that of its process group, or of the one that torchrun describes, begun here.
+
+    The group lasts as long as the process. Destroying it is not safe after a worker was lost: the last reference is
+    then with the DistributedDataParallel in the traceback, whose deletion waits for a thread of gloo while holding the
+    lock of the interpreter, for which that thread may be waiting in turn.
+    """
     rank, size = _find_place()
-    starts_group = size > 1 and not dist.is_initialized()
-    if starts_group:
+    if size > 1 and not dist.is_initialized():
         dist.init_process_group("gloo", timeout=TIMEOUT)
     try:
         yield Team(rank, size)
@@ -89,9 +93,6 @@ def join_team() -> Iterator[Team]:
                 "start the same command again on all of them to go on from the last checkpoint"
             ) from error
         raise
-    finally:
-        if starts_group:
-            dist.destroy_process_group()
 
 
 def _find_place() -> tuple[int, int]:

@@ -3,6 +3,7 @@
 In: records, in order. Out: the same as plain JSON, a figure, or event files. Nothing here influences training.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -121,13 +122,13 @@ class TensorBoard:
     folder : path
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ModuleNotFoundError as error:
             message = "train.TensorBoard needs tensorboard: pip install 'gatewise[tensorboard]'"
             raise ModuleNotFoundError(message, name="tensorboard") from error
-        self._writer = SummaryWriter(folder)
+        self._writer = SummaryWriter(os.fspath(folder))
 
     def __call__(self, record: Record) -> None:
         for name in ("loss", "soft_loss", "soft", "hard", "gap", "learning_rate"):
