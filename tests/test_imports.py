@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import gatewise
 
 PACKAGE = Path(gatewise.__file__).parent
@@ -18,10 +20,12 @@ ALLOWED = {
     "seeded": {"circuit", "gates", "wiring"},
     "packing": set(),
     "container": set(),
-    "io": {"circuit", "container", "packing", "seeded", "wiring"},
+    "files": set(),
+    "io": {"circuit", "container", "files", "packing", "seeded", "wiring"},
     "passes": {"_native", "circuit", "gates"},
     "run": {"_native", "circuit", "gates"},
     "nn": {"_native", "circuit", "gates", "seeded", "wiring"},
+    "train": {"circuit", "container", "files", "gates", "nn", "run"},
 }
 
 
@@ -53,8 +57,9 @@ def test_running_needs_numpy_and_safetensors_only() -> None:
     assert others == {"gatewise", "numpy", "safetensors"}
 
 
-def test_missing_torch_is_named_with_the_fix() -> None:
-    code = "import sys; sys.modules['torch'] = None; import gatewise.nn"
+@pytest.mark.parametrize("part", ["nn", "train"])
+def test_missing_torch_is_named_with_the_fix(part: str) -> None:
+    code = f"import sys; sys.modules['torch'] = None; import gatewise.{part}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1
     assert "gatewise.nn needs torch: pip install 'gatewise[torch]'" in done.stderr

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 from sealing import seal, unseal
 
+import gatewise.files
 import gatewise.io
 from gatewise.circuit import Circuit
 from gatewise.io import FileError, from_bytes, load, save, to_bytes
@@ -341,7 +342,7 @@ def test_unwritable_places_are_os_errors(tmp_path, monkeypatch):
     def deny(*_):
         raise PermissionError("denied")
 
-    monkeypatch.setattr(gatewise.io, "open", deny, raising=False)
+    monkeypatch.setattr(gatewise.files, "open", deny, raising=False)
     with pytest.raises(PermissionError):
         save(tmp_path / "x.gw", SEEDED)
     assert os.listdir(tmp_path) == ["file"]

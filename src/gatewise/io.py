@@ -10,7 +10,6 @@ smallest file, 4 bits a gate; expanding and optimizing it again takes millisecon
 
 import os
 import re
-import secrets
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from gatewise.container import (
     read_container,
     write_container,
 )
+from gatewise.files import replace_file
 from gatewise.packing import pack_integers, pack_nibbles, unpack_integers, unpack_nibbles
 from gatewise.seeded import SeededCircuit
 from gatewise.wiring import as_integer
@@ -53,18 +53,7 @@ def save(path: str | os.PathLike[str], circuit: Circuit | SeededCircuit) -> None
     ...     load(f"{folder}/xor.gw") == xor
     True
     """
-    data = to_bytes(circuit)
-    target = Path(os.path.realpath(path))
-    temporary = target.parent / f".gatewise-{secrets.token_hex(8)}.tmp"
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    replace_file(path, to_bytes(circuit))
 
 
 def load(path: str | os.PathLike[str]) -> Circuit | SeededCircuit:

@@ -8,19 +8,22 @@ try:
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError("gatewise.nn needs torch: pip install 'gatewise[torch]'", name="torch") from error
 
-from gatewise.nn.discretize import discretize
+from gatewise.nn.discretize import discretize, read_counts
+from gatewise.nn.head import Affine, Logit
 from gatewise.nn.layer import GroupSum, LogicLayer, LogicNetwork, logic_network
 from gatewise.nn.parametrization import Light, Residual, Softmax, normal
 from gatewise.nn.sampling import Gumbel, HardStraightThrough, Soft
 from gatewise.nn.step import TrainStep
 
 __all__ = [
+    "Affine",
     "GroupSum",
     "Gumbel",
     "HardStraightThrough",
     "Light",
     "LogicLayer",
     "LogicNetwork",
+    "Logit",
     "Residual",
     "Soft",
     "Softmax",
@@ -28,4 +31,5 @@ __all__ = [
     "discretize",
     "logic_network",
     "normal",
+    "read_counts",
 ]

@@ -1,0 +1,38 @@
+"""Training of logic gate networks: a loop that can be killed and resumed, and runs on many machines.
+
+Bits -> fit(network, task, data) -> Result: the best network, its circuit, its history
+"""
+
+import gatewise.nn  # noqa: F401  (first: it names the fix for a missing torch)
+from gatewise.train.augment import Shift
+from gatewise.train.checkpoint import Checkpoint, CheckpointError
+from gatewise.train.data import Bits, Values, split
+from gatewise.train.distributed import WorkerLostError, shard
+from gatewise.train.history import History, Record, TensorBoard
+from gatewise.train.loop import Result, fit
+from gatewise.train.recipe import Recipe
+from gatewise.train.schedule import Constant, Cosine
+from gatewise.train.tasks import Binary, Classification, MultiLabel, Regression
+
+__all__ = [
+    "Binary",
+    "Bits",
+    "Checkpoint",
+    "CheckpointError",
+    "Classification",
+    "Constant",
+    "Cosine",
+    "History",
+    "MultiLabel",
+    "Recipe",
+    "Record",
+    "Regression",
+    "Result",
+    "Shift",
+    "TensorBoard",
+    "Values",
+    "WorkerLostError",
+    "fit",
+    "shard",
+    "split",
+]

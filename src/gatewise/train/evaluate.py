@@ -1,0 +1,104 @@
+"""Scores of a network and of its circuit, on packed bits.
+
+In: a network, a task, data. Out: losses, scores and gate counts, summed over all workers. The circuit runs natively on
+the bits as they are held; the network, as training sees it, on a sample of them. Nothing here changes the network.
+"""
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from gatewise.nn.discretize import discretize, logic_layers, read_counts
+from gatewise.run.engine import Engine, Rows
+from gatewise.train.data import Data
+from gatewise.train.distributed import Team
+from gatewise.train.tasks import Task
+
+MAX_SOFT_ROWS = 2000
+
+
+def hard_outputs(net: nn.Module, rows: Rows) -> Tensor:
+    """What ``net.eval()`` gives for rows of bits, computed by the engine.
+
+    Parameters
+    ----------
+    net : as for `gatewise.nn.discretize`
+    rows : bool or uint8 0/1 array of shape (n_rows, in_features), or PackedRows, or Planes
+
+    Returns
+    -------
+    float32, (n_rows, groups)
+
+    Examples
+    --------
+    >>> from gatewise.nn import logic_network
+    >>> net = logic_network(4, [8], 2, seed=0)
+    >>> hard_outputs(net, np.zeros((3, 4), bool)).shape
+    torch.Size([3, 2])
+    """
+    engine = Engine(discretize(net), threads=torch.get_num_threads())
+    with torch.no_grad():
+        return read_counts(net, torch.from_numpy(engine.counts(rows)))
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Means over rows; see `gatewise.train.Record` for their meaning."""
+
+    soft_loss: float
+    soft: float
+    hard: float
+    gap: float
+    gates: list[list[int]]
+
+
+class Evaluator:
+    """Evaluates a network on the same data again and again.
+
+    Parameters
+    ----------
+    task : Task
+    data : Bits or Values
+        Rows of this worker, with targets as the task checked them.
+    team : Team
+    """
+
+    def __init__(self, task: Task, data: Data, team: Team) -> None:
+        self._task, self._data, self._team = task, data, team
+        n_sampled = min(len(data), max(1, MAX_SOFT_ROWS // team.size))
+        self._sample = np.random.default_rng(0).permutation(len(data))[:n_sampled]
+        self._y = torch.from_numpy(data.targets)
+
+    def __call__(self, net: nn.Module) -> Scores:
+        circuit = discretize(net)
+        engine = Engine(circuit, threads=torch.get_num_threads())
+        counts = torch.from_numpy(engine.counts(self._data.packed))
+        sample_y = self._y[self._sample]
+        with torch.no_grad():
+            hard_rows = self._task.score(read_counts(_on_cpu(net), counts), self._y)
+            outputs = _soft_outputs(net, self._data.read(self._sample))
+            soft_rows = self._task.score(outputs, sample_y)
+            loss = self._task.loss(outputs, sample_y) * len(sample_y)
+        sums = [loss, soft_rows.sum(), hard_rows[self._sample].sum(), hard_rows.sum()]
+        n_sampled, n_rows = len(self._sample), len(self._data)
+        *joint, n_sampled, n_rows = self._team.sum([*(float(value) for value in sums), n_sampled, n_rows]).tolist()
+        soft_loss, soft, hard_on_sample = (value / n_sampled for value in joint[:3])
+        gap = soft - hard_on_sample if self._task.maximize else hard_on_sample - soft
+        ends = np.cumsum([layer.out_features for layer in logic_layers(net)])[:-1]
+        gates = [np.bincount(part, minlength=16).tolist() for part in np.split(circuit.gate, ends)]
+        return Scores(soft_loss, soft, joint[3] / n_rows, gap, gates)
+
+
+def _soft_outputs(net: nn.Module, x: Tensor) -> Tensor:
+    """Outputs as training sees them, on the CPU, without leaving a trace in what sampling observes or draws."""
+    if any(getattr(module, "is_hard", False) for module in net.modules()):
+        net = copy.deepcopy(net)
+    with torch.random.fork_rng(devices=[]):
+        return net.train()(x.to(next(net.parameters()).device)).cpu()
+
+
+def _on_cpu(net: nn.Module) -> nn.Module:
+    return net if next(net.parameters()).device.type == "cpu" else copy.deepcopy(net).cpu()

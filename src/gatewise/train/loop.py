@@ -1,0 +1,192 @@
+"""fit: the training loop.
+
+In: a network, a task, data. Out: the network whose circuit scored best, and the history of the run. The network passed
+in is left as it was. Everything random follows from the recipe's seed, so equal calls give equal results, whether or
+not they were killed and resumed in between.
+"""
+
+import copy
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from gatewise.circuit import Circuit
+from gatewise.nn import discretize
+from gatewise.run.engine import Rows
+from gatewise.train.checkpoint import Checkpoint
+from gatewise.train.data import Batch, Data, draw_batches, shuffle
+from gatewise.train.distributed import join_team
+from gatewise.train.evaluate import Evaluator, hard_outputs
+from gatewise.train.history import History, Record
+from gatewise.train.problem import Problem, make_optimizer
+from gatewise.train.progress import Bar
+from gatewise.train.recipe import Augment, Recipe
+from gatewise.train.saver import Saver
+from gatewise.train.state import State
+from gatewise.train.tasks import Task
+
+Callback = Callable[[Record], object]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What training gave.
+
+    Parameters
+    ----------
+    net : Module
+        In `eval()` mode, as it was when its circuit scored best on the validation data; without validation, at the end.
+    task : Task
+    history : History
+    best_epoch : int
+        Epochs done when `net` was kept.
+    interrupted : bool
+        Whether Ctrl-C ended the run.
+    """
+
+    net: nn.Module
+    task: Task
+    history: History
+    best_epoch: int
+    interrupted: bool
+
+    def circuit(self) -> Circuit:
+        """The circuit of `net`, not optimized."""
+        return discretize(self.net)
+
+    def predict(self, rows: Rows) -> np.ndarray:
+        """Classes, labels or values that the circuit and its head give for rows of bits."""
+        return self.task.predict(hard_outputs(self.net, rows)).numpy()
+
+
+def fit(
+    net: nn.Module,
+    task: Task,
+    data: Data,
+    *,
+    validation: Data | None = None,
+    recipe: Recipe | None = None,
+    checkpoint: Checkpoint | str | os.PathLike[str] | None = None,
+    callbacks: Sequence[Callback] = (),
+    progress: bool = False,
+) -> Result:
+    """Train a network.
+
+    Parameters
+    ----------
+    net : Module of LogicLayers and a head, as ``task.network`` builds
+        Left as it was; a copy is trained.
+    task : Classification, Binary, MultiLabel or Regression
+    data : Bits or Values
+        Under torchrun, the rows of this worker only.
+    validation : Bits or Values, optional
+        Selects the best network, and is needed for early stopping.
+    recipe : Recipe, optional
+    checkpoint : Checkpoint or folder, optional
+        A run that finds its own checkpoint there goes on from it.
+    callbacks : functions of a `Record`
+        Called after each evaluation, by worker 0 only.
+    progress : bool
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    Result
+
+    Examples
+    --------
+    >>> rows = np.random.default_rng(0).integers(0, 2, (200, 6))
+    >>> from gatewise import train
+    >>> task = train.Classification(2)
+    >>> recipe = Recipe(epochs=10, batch_size=20, schedule=train.Constant(0.05))
+    >>> net = task.network(6, [32, 32], seed=0, generator=torch.Generator().manual_seed(0))
+    >>> result = fit(net, task, train.Bits(rows, rows[:, 0] & rows[:, 1]), recipe=recipe)
+    >>> result.history[-1].hard > 0.9
+    True
+    """
+    recipe = recipe or Recipe()
+    with join_team() as team, torch.random.fork_rng(devices=[]):
+        torch.manual_seed(recipe.seed)
+        problem = Problem.check(net, task, data, validation, recipe, team)
+        own = copy.deepcopy(net)
+        state = State(own, make_optimizer(own), score_name=task.score_name, maximize=task.maximize)
+        saver = Saver(checkpoint, state, problem, team)
+        saver.resume()
+        bar = Bar(state, problem.n_steps, shown=progress and team.rank == 0)
+        interrupted = False
+        try:
+            _train(problem, state, saver, bar, callbacks)
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            bar.close()
+        if state.best is not None:
+            own.load_state_dict(state.best)
+        return Result(own.eval(), task, state.history, state.best_epoch, interrupted)
+
+
+def _train(problem: Problem, state: State, saver: Saver, bar: Bar, callbacks: Sequence[Callback]) -> None:
+    recipe = problem.recipe
+    stepper = _Stepper(problem, state)
+    evaluate = Evaluator(problem.task, problem.evaluation, problem.team)
+    while state.epoch < recipe.epochs and not (recipe.patience and state.n_stale >= recipe.patience):
+        order = shuffle(problem.n_rows, seed=recipe.seed, epoch=state.epoch)
+        own = {"first_row": problem.first_row, "skip": state.batch}
+        for batch in draw_batches(problem.data, order, recipe.batch_size, **own):
+            saver.save_if_due()
+            state.note_step(stepper.take(batch), len(batch.x))
+            bar.update()
+        loss = problem.sum_loss(state) / problem.n_rows
+        state.note_epoch()
+        if state.epoch % recipe.evaluate_every == 0 or state.epoch == recipe.epochs:
+            scores = evaluate(state.net)
+            record = Record(state.epoch, state.step, state.seconds, stepper.rate, loss, **vars(scores))
+            state.note_record(record, selects=problem.has_validation)
+            bar.show(record)
+            for callback in callbacks if problem.team.rank == 0 else ():
+                callback(record)
+    saver.save()
+
+
+class _Stepper:
+    """Takes one step after the other on the weights of a state."""
+
+    def __init__(self, problem: Problem, state: State) -> None:
+        self._problem, self._state = problem, state
+        self._model = problem.team.wrap(state.net)
+        self._model.train()
+        self._parameters = list(state.net.parameters())
+        self._device = self._parameters[0].device
+        self._augmenting = torch.Generator()
+        self.rate = 0.0
+
+    def take(self, batch: Batch) -> Tensor:
+        """Forward, backward and update; gives the mean loss of this worker's rows."""
+        problem, state = self._problem, self._state
+        recipe, optimizer = problem.recipe, state.optimizer
+        self.rate = recipe.schedule(state.step, problem.n_steps)
+        for group in optimizer.param_groups:
+            group["lr"] = self.rate
+        x = self._augment(recipe.augment, batch.x) if recipe.augment else batch.x
+        outputs, y = self._model(x.to(self._device)), batch.y.to(self._device)
+        loss = problem.task.loss(outputs, y) if len(x) else outputs.sum()  # the mean of nothing would be NaN
+        if problem.team.size > 1:  # gradients will be averaged over workers, not over rows
+            (loss * (problem.team.size * len(x) / batch.n_joint)).backward()
+        else:
+            loss.backward()
+        if recipe.clip:
+            nn.utils.clip_grad_norm_(self._parameters, recipe.clip)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        return loss.detach()
+
+    def _augment(self, augment: Augment, x: Tensor) -> Tensor:
+        """Seeded by the step, so that a resumed run draws the same."""
+        problem = self._problem
+        place = (problem.recipe.seed, self._state.step, problem.team.rank)
+        self._augmenting.manual_seed(int(np.random.SeedSequence(place).generate_state(1, np.uint64)[0] >> 1))
+        return augment(x, self._augmenting)

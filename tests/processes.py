@@ -1,0 +1,32 @@
+"""Processes that tests start and kill: forked from one that has torch loaded, so that each starts in milliseconds."""
+
+import multiprocessing
+import time
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload(["gatewise.train", "torch._dynamo"])
+
+
+def start(target: Any, *args: Any) -> BaseProcess:
+    """A running process; it ends with the tests."""
+    process = CONTEXT.Process(target=target, args=args, daemon=True)
+    process.start()
+    return process
+
+
+def wait_for_write(path: Path, process: BaseProcess) -> None:
+    """Until a file is written, or the process has ended."""
+    before = path.stat().st_mtime_ns if path.exists() else 0
+    while process.is_alive() and not (path.exists() and path.stat().st_mtime_ns > before):
+        time.sleep(0.001)
+
+
+def wait_for_end(process: BaseProcess) -> None:
+    """Until the process has ended; one that hangs is a failure."""
+    process.join(120)
+    if process.is_alive():
+        process.kill()
+        raise TimeoutError(f"{process.name} must end, got none after two minutes")

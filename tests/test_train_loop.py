@@ -1,0 +1,239 @@
+"""fit: what it returns, what it depends on, when it stops, and what it refuses."""
+
+import copy
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+from tools import require_module
+
+require_module("torch", "pip install -c constraints.txt torch==2.13.0")
+
+import torch
+import train_runs
+from train_runs import RECIPE, VARIANTS, fingerprint, fit, make_data, make_network, seeded
+
+from gatewise import Engine, nn, optimize, train
+from gatewise.train import Constant, Cosine, Recipe
+
+
+@pytest.mark.parametrize("variant", ["soft", "gumbel", "straight-through"])
+def test_the_same_call_gives_the_same_result(variant: str) -> None:
+    first = fit(**VARIANTS[variant]())
+    torch.rand(3)  # whatever the global generator did in between
+    assert fingerprint(fit(**VARIANTS[variant]())) == fingerprint(first)
+
+
+def test_the_seed_makes_a_difference() -> None:
+    other = dataclasses.replace(RECIPE, seed=4)
+    assert fingerprint(fit(recipe=other)) != fingerprint(fit())
+
+
+@pytest.mark.parametrize("variant", ["soft", "gumbel", "straight-through"])
+def test_arguments_and_the_global_generator_are_left_alone(variant: str) -> None:
+    options = VARIANTS[variant]()
+    net = options.pop("net", make_network())
+    state = copy.deepcopy(net.state_dict())
+    random_state = torch.get_rng_state()
+    result = fit(net=net, **options)
+    assert all(torch.equal(tensor, state[name]) for name, tensor in net.state_dict().items())
+    assert net.training
+    assert result.net is not net
+    assert torch.equal(torch.get_rng_state(), random_state)
+
+
+def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    fit()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_progress_shows_loss_score_gap_and_speed(capfd: pytest.CaptureFixture[str]) -> None:
+    fit(progress=True)
+    printed = capfd.readouterr().err
+    for word in ("48/48", "loss=", "hard accuracy=", "gap=", "steps/s"):
+        assert word in printed, printed[-300:]
+
+
+def test_steps_equal_those_of_a_plain_loop() -> None:
+    data, net = make_data(), make_network()
+    recipe = Recipe(epochs=2, batch_size=50, schedule=Constant(0.05), clip=0.5)
+    result = train.fit(net, train.Classification(3), data, recipe=recipe)
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.05)
+    everything, y = data.read(np.arange(len(data))), torch.from_numpy(data.targets)
+    for epoch in range(2):
+        order = torch.from_numpy(train.data.shuffle(len(data), seed=0, epoch=epoch))
+        for part in order.split(50):
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(net(everything[part]), y[part]).backward()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 0.5)
+            optimizer.step()
+    for ours, plain in zip(result.net.parameters(), net.parameters(), strict=True):
+        torch.testing.assert_close(ours, plain, rtol=1e-3, atol=1e-4)
+
+
+def test_history_tells_the_truth() -> None:
+    result = fit()
+    history, circuit = result.history, result.circuit()
+    assert history["epoch"] == [1, 2, 3, 4, 5, 6]
+    assert history["step"] == [8, 16, 24, 32, 40, 48]
+    assert history[-1].loss < history[0].loss
+    assert history["seconds"] == sorted(history["seconds"])
+    assert history[0].learning_rate == pytest.approx(Cosine(0.05, warmup=0.1)(7, 48))
+    best = history[result.best_epoch - 1]
+    assert best.hard == max(history["hard"])
+    assert best.gates == [np.bincount(part, minlength=16).tolist() for part in np.split(circuit.gate, 2)]
+    validation = make_data(60, seed=1)
+    classes = Engine(optimize(circuit)).classify(validation.packed)
+    assert best.hard == (classes == validation.targets).mean()
+    np.testing.assert_array_equal(result.predict(validation.packed), classes)
+    soft = result.net.train()(validation.read(np.arange(60)))
+    y = torch.from_numpy(validation.targets)
+    assert best.soft == pytest.approx((soft.argmax(1) == y).double().mean().item())
+    assert best.soft_loss == pytest.approx(torch.nn.functional.cross_entropy(soft, y).item(), rel=1e-5)
+    assert best.gap == pytest.approx(best.soft - best.hard)
+
+
+def test_straight_through_has_no_gap() -> None:
+    assert fit(net=make_network(sampling=nn.HardStraightThrough())).history["gap"] == [0.0] * 6
+
+
+def test_the_best_network_is_returned_and_training_stops() -> None:
+    recipe = dataclasses.replace(RECIPE, epochs=200, patience=5, schedule=Constant(0.1))
+    result = fit(recipe=recipe)
+    n_epochs = len(result.history)
+    assert n_epochs == result.best_epoch + 5 < 200
+    assert result.history["hard"].index(max(result.history["hard"])) + 1 == result.best_epoch
+    shorter = fit(recipe=dataclasses.replace(recipe, epochs=result.best_epoch, patience=None))
+    assert fingerprint(shorter)["weights"] == fingerprint(result)["weights"]
+
+
+def test_without_validation_the_last_network_is_returned() -> None:
+    result = fit(validation=None)
+    assert result.best_epoch == 6
+    hard = (result.predict(make_data().packed) == make_data().targets).mean()
+    assert result.history[-1].hard == hard
+
+
+def test_evaluations_can_be_rarer() -> None:
+    assert fit(recipe=dataclasses.replace(RECIPE, evaluate_every=4)).history["epoch"] == [4, 6]
+
+
+def test_callbacks_see_every_record() -> None:
+    seen: list[train.Record] = []
+    result = fit(callbacks=[seen.append])
+    assert seen == list(result.history)
+
+
+@pytest.mark.parametrize("n_epochs", [0, 3])
+def test_ctrl_c_returns_the_best_so_far(n_epochs: int) -> None:
+    calls = []
+
+    def interrupt(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        calls.append(1)
+        if len(calls) > 8 * n_epochs + 2:
+            raise KeyboardInterrupt
+        return x
+
+    result = fit(recipe=dataclasses.replace(RECIPE, augment=interrupt))
+    assert result.interrupted
+    assert len(result.history) == n_epochs
+    if n_epochs:
+        plain = fit(recipe=RECIPE)
+        assert result.history["hard"] == plain.history["hard"][:n_epochs]
+        assert result.best_epoch == 1 + int(np.argmax(plain.history["hard"][:n_epochs]))
+    assert result.predict(make_data().packed).shape == (120,)
+
+
+def test_augmentation_is_applied_to_training_rows_only() -> None:
+    shapes = set()
+
+    def blank(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        shapes.add(x.shape)
+        return torch.zeros_like(x)
+
+    result = fit(recipe=dataclasses.replace(RECIPE, augment=blank))
+    assert shapes == {(16, 12), (8, 12)}
+    assert result.history[-1].loss > 0.9  # nothing can be learned from blank rows
+
+
+@pytest.mark.parametrize("shape", [(4, 5), (2, 4, 5)])
+@pytest.mark.parametrize("dtype", [torch.bool, torch.float32])
+def test_shift_moves_images(shape: tuple[int, ...], dtype: torch.dtype) -> None:
+    images = (torch.rand(200, *shape, generator=seeded()) > 0.5).to(dtype)
+    moved = train.Shift(shape, pixels=2)(images.flatten(1), seeded(1)).view(images.shape)
+    assert moved.dtype == dtype
+    padded = torch.nn.functional.pad(images.float(), (2, 2, 2, 2)).to(dtype)
+    seen = set()
+    for image, wide in zip(moved, padded, strict=True):
+        places = [
+            (row, column)
+            for row in range(5)
+            for column in range(5)
+            if torch.equal(image, wide[..., row : row + 4, column : column + 5])
+        ]
+        assert places
+        seen.add(places[0])
+    assert len(seen) == 25
+
+
+def test_values_between_0_and_1_are_learned() -> None:
+    rows = np.random.default_rng(0).random((200, 12), np.float32)
+    data = train.Values(rows, (rows[:, 0] > 0.5).astype(int))
+    net = train.Classification(2).network(12, [64, 64], seed=0, generator=seeded())
+    recipe = Recipe(epochs=20, batch_size=20, schedule=Constant(0.05))
+    assert train.fit(net, train.Classification(2), data, recipe=recipe).history[-1].hard > 0.85
+
+
+def test_schedules() -> None:
+    cosine = Cosine(0.2, warmup=0.1, final=0.5)
+    rates = [cosine(step, 100) for step in range(100)]
+    assert rates[:10] == pytest.approx([0.02 * (i + 1) for i in range(10)])
+    assert rates[10] == pytest.approx(0.2)
+    assert rates[10:] == sorted(rates[10:], reverse=True)
+    assert rates[-1] == pytest.approx(0.1, rel=0.01)
+    assert {Constant(0.3)(step, 7) for step in range(7)} == {0.3}
+
+
+def diverge(step: int, n_steps: int) -> float:
+    return float("nan")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: fit(validation=None, recipe=Recipe(patience=3)), ValueError, "validation must be given for early st"),
+        (lambda: fit(recipe=Recipe(schedule=diverge)), FloatingPointError, "weights must stay finite, .* in epoch 1"),
+        (lambda: fit(net=torch.nn.Linear(12, 3)), TypeError, "must consist of LogicLayers"),
+        (lambda: Recipe(epochs=0), ValueError, "epochs must be an integer of at least 1, got 0"),
+        (lambda: Recipe(batch_size=2.5), ValueError, "batch_size must be an integer of at least 1, got 2.5"),
+        (lambda: Recipe(patience=0), ValueError, "patience must be an integer of at least 1, got 0"),
+        (lambda: Recipe(clip=0.0), ValueError, "clip must be positive, got 0.0"),
+        (lambda: Recipe(seed=-1), ValueError, "seed must be in"),
+        (lambda: Constant(0.0), ValueError, "rate must be positive and finite, got 0.0"),
+        (lambda: Cosine(0.1, warmup=1.0), ValueError, r"warmup must be in \[0, 1\)"),
+        (lambda: train.Shift((3,)), ValueError, "shape must be"),
+        (lambda: train.Shift((3, 3), pixels=-1), ValueError, "pixels must be at least 0"),
+        (lambda: train.Shift((3, 3))(torch.zeros(1, 8), seeded()), ValueError, r"images of shape \(3, 3\), got 8"),
+    ],
+)
+def test_misuse_is_refused(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_batches_larger_than_the_data_are_all_of_it() -> None:
+    assert fit(recipe=dataclasses.replace(RECIPE, batch_size=10_000)).history["step"] == [1, 2, 3, 4, 5, 6]
+
+
+def test_an_own_adam_is_used_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    class Adam(torch.optim.Adam):
+        def __init__(self, parameters: Any) -> None:
+            super().__init__(parameters)
+            made.append(self)
+
+    monkeypatch.setattr(train_runs.nn, "Adam", Adam, raising=False)
+    fit()
+    assert len(made) == 1
