@@ -39,7 +39,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--json", type=Path, help="where to write the results")
     parser.add_argument("--accuracy", action="store_true", help="train on MNIST instead")
-    parser.add_argument("--data", type=Path, default=os.environ.get("GATEWISE_DATA"))
+    parser.add_argument("--data", type=Path, help="folder with mnist/ (default: $GATEWISE_DATA)")
     return parser.parse_args()
 
 

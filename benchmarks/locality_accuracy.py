@@ -4,13 +4,12 @@ In: the folder with MNIST. Out: hard accuracy on the images held out, for nets t
 threshold a pixel (wide layers read every input often) and from 12 (each input is read by one neighborhood only).
 """
 
-import gzip
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from mnist import find_data, load_mnist
 
 from gatewise.nn import logic_network
 from gatewise.wiring import local_wiring, random_wiring
@@ -24,9 +23,7 @@ N_THRESHOLDS = (1, 12)
 
 def compare(data: Path | None) -> list[dict[str, Any]]:
     """Train and print all four nets."""
-    if data is None:
-        raise SystemExit("data must be given for --accuracy, got none; use --data DIR or set GATEWISE_DATA")
-    images, labels = load_training_images(data / "mnist")
+    images, labels = load_mnist(find_data(data))
     results = []
     for n_thresholds in N_THRESHOLDS:
         steps = np.arange(1, n_thresholds + 1) * 256 / (n_thresholds + 1)
@@ -36,15 +33,6 @@ def compare(data: Path | None) -> list[dict[str, Any]]:
             print(f"{bits.shape[1]:,} inputs, {wiring.__name__}: {100 * accuracy:.2f} %", flush=True)
             results.append({"n_inputs": bits.shape[1], "wiring": wiring.__name__, "accuracy": accuracy})
     return results
-
-
-def load_training_images(folder: Path) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The 60,000 images, flat, and their labels."""
-    with gzip.open(folder / "train-images-idx3-ubyte.gz") as file:
-        images = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 784)
-    with gzip.open(folder / "train-labels-idx1-ubyte.gz") as file:
-        labels = np.frombuffer(file.read(), np.uint8, offset=8).astype(np.int64)
-    return images, labels
 
 
 def train(bits: torch.Tensor, labels: torch.Tensor, wiring: Any) -> float:

@@ -2,7 +2,7 @@
 
     python benchmarks/loop.py [--sizes monk adult mnist-small] [--threads 1] [--rounds 5]
 
-The bare step is that of `ours_train.py`: forward, backward and Adam on one fixed batch of float32. `gatewise.train.fit`
+The bare step is that of `ours_train.py`: `nn.TrainStep` on one fixed batch of float32. `gatewise.train.fit`
 does the same on shuffled batches of packed bits, with validation after every 500 steps, and with checkpoints. Both take
 turns, and the least processor time of a step counts, so that other processes disturb little.
 """
@@ -40,7 +40,7 @@ def cpu_ms(call: Callable[[], object], n_steps: int) -> float:
 def measure(job: stepping.TrainJob, rounds: int) -> dict[str, float]:
     """Milliseconds of a bare step on floats and on bits, of a step in `fit`, with validation, and with checkpoints."""
     torch.set_num_threads(job.n_threads)
-    net, _ = ours_train.build_parts(job)
+    net = ours_train.make_net(job)
     task = train.Classification(job.size.n_groups)
     data, validation = make_data(job, N_STEPS * BATCH), make_data(job, N_VALIDATION_ROWS)
     recipe = train.Recipe(epochs=N_EPOCHS, batch_size=BATCH)
@@ -71,7 +71,7 @@ def main() -> None:
     args = parser.parse_args()
     print(f"{'size':12} {'bare step':>10} {'in fit':>10} {'with checkpoints':>20}")
     for name in args.sizes:
-        least = measure(stepping.TrainJob(SIZES[name], "default", args.threads, 0.0), args.rounds)
+        least = measure(stepping.TrainJob(SIZES[name], "step", args.threads, 0.0), args.rounds)
         added = {key: f"{least[key]:.3f} ms {100 * (least[key] / least['bare'] - 1):+.1f} %" for key in least}
         print(f"{name:12} {least['bare']:7.3f} ms {added['fit']:>18} {added['checkpoints']:>18}", flush=True)
 

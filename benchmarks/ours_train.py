@@ -32,8 +32,8 @@ def build(job: stepping.TrainJob) -> stepping.Step:
 
 
 def explain_step(job: stepping.TrainJob) -> dict[str, Any]:
-    """The parts of the native step."""
-    if job.setting == "autograd":
+    """The parts of the native step; of one thread, because parts of small networks would wait for a second one."""
+    if job.setting == "autograd" or job.n_threads > 1:
         return {}
     net = make_net(job)
     return {"breakdown": explain(net, nn.TrainStep(net, lr=stepping.LEARNING_RATE), *job.make_batch())}

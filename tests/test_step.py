@@ -87,17 +87,35 @@ def test_same_weights_whatever_the_threads(as_float: bool) -> None:
         assert all(torch.equal(a, b) for a, b in zip(results[0], other, strict=True))
 
 
-def test_continues_from_its_state() -> None:
+@pytest.mark.parametrize("n_before", [0, 3])
+def test_continues_from_its_state(n_before: int) -> None:
     x, y, _, _ = make_batch()
     net = make_net()
     step = nn.TrainStep(net)
-    for _ in range(3):
+    for _ in range(n_before):
         step(x, y)
     twin = copy.deepcopy(net)
     other = nn.TrainStep(twin)
-    other.load_state_dict(step.state_dict())
+    other(x, y)
+    twin.load_state_dict(net.state_dict())
+    other.load_state_dict(copy.deepcopy(step.state_dict()))
     assert step(x, y) == other(x, y)
     assert all(torch.equal(a, b) for a, b in zip(net.parameters(), twin.parameters(), strict=True))
+
+
+def test_state_is_that_of_torch_adam() -> None:
+    x, y, _, _ = make_batch()
+    net = make_net()
+    step = nn.TrainStep(net, lr=0.02)
+    step(x, y)
+    twin = copy.deepcopy(net)
+    adam = torch.optim.Adam(twin.parameters(), lr=0.02)
+    adam.load_state_dict(adam.state_dict() | copy.deepcopy(step.state_dict()))
+    torch.nn.functional.cross_entropy(twin(x), y).backward()
+    adam.step()
+    step(x, y)
+    for parameter, weights in zip(twin.parameters(), net.parameters(), strict=True):
+        torch.testing.assert_close(weights, parameter, rtol=1e-3, atol=2e-4)
 
 
 def test_follows_weights_that_are_replaced() -> None:

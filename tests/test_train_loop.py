@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,11 @@ from tools import require_module
 require_module("torch", "pip install -c constraints.txt torch==2.13.0")
 
 import torch
-import train_runs
 from train_runs import RECIPE, VARIANTS, fingerprint, fit, make_data, make_network, seeded
 
 from gatewise import Engine, nn, optimize, train
 from gatewise.train import Constant, Cosine, Recipe
+from gatewise.train.checkpoint import decode_state
 
 
 @pytest.mark.parametrize("variant", ["soft", "gumbel", "straight-through"])
@@ -226,14 +227,26 @@ def test_batches_larger_than_the_data_are_all_of_it() -> None:
     assert fit(recipe=dataclasses.replace(RECIPE, batch_size=10_000)).history["step"] == [1, 2, 3, 4, 5, 6]
 
 
-def test_an_own_adam_is_used_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = []
+@pytest.mark.parametrize("task", [train.Classification(3, smoothing=0.1), train.MultiLabel(3)])
+def test_native_steps_equal_autograd(task: train.Classification | train.MultiLabel) -> None:
+    data = make_data()
+    if isinstance(task, train.MultiLabel):
+        data = data.with_targets(np.stack([data.targets == k for k in range(3)], 1))
+    net = task.network(12, [36, 36], seed=1, generator=torch.Generator().manual_seed(0))
+    recipe = Recipe(epochs=2, batch_size=50, schedule=Constant(0.05))
+    native, autograd = (
+        train.fit(net, task, data, recipe=dataclasses.replace(recipe, clip=clip)) for clip in (None, 1e9)
+    )
+    assert native.history["loss"] == pytest.approx(autograd.history["loss"], rel=1e-4)
+    for ours, plain in zip(native.net.parameters(), autograd.net.parameters(), strict=True):
+        torch.testing.assert_close(ours, plain, rtol=1e-3, atol=1e-3)
 
-    class Adam(torch.optim.Adam):
-        def __init__(self, parameters: Any) -> None:
-            super().__init__(parameters)
-            made.append(self)
 
-    monkeypatch.setattr(train_runs.nn, "Adam", Adam, raising=False)
-    fit()
-    assert len(made) == 1
+def test_a_checkpoint_of_native_steps_goes_on_in_another_team(tmp_path: Path) -> None:
+    train.fit(make_network(), train.Classification(3), make_data(), recipe=RECIPE, checkpoint=tmp_path)
+    tensors, _ = decode_state(train.Checkpoint(tmp_path).path.read_bytes(), tmp_path)
+    adam = torch.optim.Adam(make_network().parameters())
+    names = {name.rsplit("/", 1)[1] for name in tensors if name.startswith("optimizer/0/")}
+    assert names == {"step", "exp_avg", "exp_avg_sq"}
+    state = {i: {name: tensors[f"optimizer/{i}/{name}"] for name in names} for i in range(2)}
+    adam.load_state_dict(adam.state_dict() | {"state": state})

@@ -43,7 +43,7 @@ def jitter(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 
 def gumbel_options() -> dict[str, Any]:
     """A run in which everything is random that can be: gates, rows, augmentation."""
-    recipe = train.Recipe(epochs=4, batch_size=16, schedule=train.Cosine(0.05), augment=jitter, clip=1.0)
+    recipe = train.Recipe(epochs=4, batch_size=16, schedule=train.Cosine(0.05), augment=jitter)
     return {"net": make_network(sampling=nn.Gumbel(generator=seeded(7))), "recipe": recipe}
 
 

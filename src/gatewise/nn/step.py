@@ -125,16 +125,19 @@ class TrainStep:
         return loss
 
     def state_dict(self) -> dict[str, Any]:
-        """Adam's state: the number of steps and the moments of every layer's weight."""
-        first, second = self._moments
-        return {"n_steps": self.n_steps, "first": first, "second": second}
+        """Adam's state, in the form that `torch.optim.Adam` gives and takes."""
+        state = {}
+        for i, (first, second) in enumerate(zip(*self._moments, strict=True) if self.n_steps else ()):
+            state[i] = {"step": torch.tensor(float(self.n_steps)), "exp_avg": first, "exp_avg_sq": second}
+        return {"state": state}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Continue from a `state_dict`."""
-        for moments, given in zip(self._moments, (state["first"], state["second"]), strict=True):
-            for moment, value in zip(moments, given, strict=True):
-                moment.copy_(value)
-        self.n_steps = int(state["n_steps"])
+        state = state_dict["state"]
+        for i, (first, second) in enumerate(zip(*self._moments, strict=True)):
+            first.copy_(state[i]["exp_avg"] if state else torch.zeros_like(first))
+            second.copy_(state[i]["exp_avg_sq"] if state else torch.zeros_like(second))
+        self.n_steps = int(state[0]["step"]) if state else 0
 
     def _native_step(self, weights: list[Tensor]) -> _native.TrainStep:
         """The native twin, made anew when the network got other tensors."""

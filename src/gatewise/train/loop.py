@@ -12,21 +12,22 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from gatewise.circuit import Circuit
 from gatewise.nn import discretize
 from gatewise.run.engine import Rows
 from gatewise.train.checkpoint import Checkpoint
-from gatewise.train.data import Batch, Data, draw_batches, shuffle
+from gatewise.train.data import Data, draw_batches, shuffle
 from gatewise.train.distributed import join_team
 from gatewise.train.evaluate import Evaluator, hard_outputs
 from gatewise.train.history import History, Record
-from gatewise.train.problem import Problem, make_optimizer
+from gatewise.train.problem import Problem
 from gatewise.train.progress import Bar
-from gatewise.train.recipe import Augment, Recipe
+from gatewise.train.recipe import Recipe
 from gatewise.train.saver import Saver
 from gatewise.train.state import State
+from gatewise.train.stepper import Stepper, make_optimizer
 from gatewise.train.tasks import Task
 
 Callback = Callable[[Record], object]
@@ -113,7 +114,7 @@ def fit(
         torch.manual_seed(recipe.seed)
         problem = Problem.check(net, task, data, validation, recipe, team)
         own = copy.deepcopy(net)
-        state = State(own, make_optimizer(own), score_name=task.score_name, maximize=task.maximize)
+        state = State(own, make_optimizer(own, problem), score_name=task.score_name, maximize=task.maximize)
         saver = Saver(checkpoint, state, problem, team)
         saver.resume()
         bar = Bar(state, problem.n_steps, shown=progress and team.rank == 0)
@@ -131,7 +132,7 @@ def fit(
 
 def _train(problem: Problem, state: State, saver: Saver, bar: Bar, callbacks: Sequence[Callback]) -> None:
     recipe = problem.recipe
-    stepper = _Stepper(problem, state)
+    stepper = Stepper(problem, state)
     evaluate = Evaluator(problem.task, problem.evaluation, problem.team)
     while state.epoch < recipe.epochs and not (recipe.patience and state.n_stale >= recipe.patience):
         order = shuffle(problem.n_rows, seed=recipe.seed, epoch=state.epoch)
@@ -150,43 +151,3 @@ def _train(problem: Problem, state: State, saver: Saver, bar: Bar, callbacks: Se
             for callback in callbacks if problem.team.rank == 0 else ():
                 callback(record)
     saver.save()
-
-
-class _Stepper:
-    """Takes one step after the other on the weights of a state."""
-
-    def __init__(self, problem: Problem, state: State) -> None:
-        self._problem, self._state = problem, state
-        self._model = problem.team.wrap(state.net)
-        self._model.train()
-        self._parameters = list(state.net.parameters())
-        self._device = self._parameters[0].device
-        self._augmenting = torch.Generator()
-        self.rate = 0.0
-
-    def take(self, batch: Batch) -> Tensor:
-        """Forward, backward and update; gives the mean loss of this worker's rows."""
-        problem, state = self._problem, self._state
-        recipe, optimizer = problem.recipe, state.optimizer
-        self.rate = recipe.schedule(state.step, problem.n_steps)
-        for group in optimizer.param_groups:
-            group["lr"] = self.rate
-        x = self._augment(recipe.augment, batch.x) if recipe.augment else batch.x
-        outputs, y = self._model(x.to(self._device)), batch.y.to(self._device)
-        loss = problem.task.loss(outputs, y) if len(x) else outputs.sum()  # the mean of nothing would be NaN
-        if problem.team.size > 1:  # gradients will be averaged over workers, not over rows
-            (loss * (problem.team.size * len(x) / batch.n_joint)).backward()
-        else:
-            loss.backward()
-        if recipe.clip:
-            nn.utils.clip_grad_norm_(self._parameters, recipe.clip)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-        return loss.detach()
-
-    def _augment(self, augment: Augment, x: Tensor) -> Tensor:
-        """Seeded by the step, so that a resumed run draws the same."""
-        problem = self._problem
-        place = (problem.recipe.seed, self._state.step, problem.team.rank)
-        self._augmenting.manual_seed(int(np.random.SeedSequence(place).generate_state(1, np.uint64)[0] >> 1))
-        return augment(x, self._augmenting)

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from torch import nn
 
-import gatewise.nn
 from gatewise.nn.discretize import logic_layers
 from gatewise.train.data import Data
 from gatewise.train.distributed import Team
@@ -104,12 +102,6 @@ class Problem:
         n_ones = np.bitwise_count(data.packed.data).sum(dtype=np.int64)
         sums = self.team.sum([len(data), n_ones, data.targets.sum(dtype=np.float64)])
         return f"{sums[0]:.0f} rows of {data.n_features} features, {sums[1]:.0f} ones, targets {sums[2]:.6g}"
-
-
-def make_optimizer(net: nn.Module) -> torch.optim.Optimizer:
-    """Adam, by the native kernel where there is one."""
-    adam = getattr(gatewise.nn, "Adam", None)
-    return adam(net.parameters()) if adam else torch.optim.Adam(net.parameters(), fused=True)
 
 
 def _check_data(name: str, net: nn.Module, task: Task, data: Data) -> Data:

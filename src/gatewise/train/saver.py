@@ -53,7 +53,7 @@ class Saver:
                 )
         self._state.restore(tensors, document)
         if self._team.rank:
-            self._state.loss_sum.zero_()
+            self._state.loss_sum = 0.0
         self._saved_step = self._state.step
 
     def save_if_due(self) -> None:
@@ -68,7 +68,7 @@ class Saver:
             return
         loss_sum = self._problem.sum_loss(state)
         # Worker 0 goes on with the sum of all, as it would after a resumption.
-        state.loss_sum.fill_(loss_sum if self._team.rank == 0 else 0.0)
+        state.loss_sum = loss_sum if self._team.rank == 0 else 0.0
         if self._team.rank == 0:
             tensors, document = state.capture()
             self._checkpoint.write(encode_state(tensors, {"run": self._description, **document}))

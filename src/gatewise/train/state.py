@@ -11,9 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gatewise.nn import TrainStep
 from gatewise.train.history import History, Record
 
 Tensors = dict[str, Tensor]
+Optimizer = torch.optim.Optimizer | TrainStep
 
 
 class State:
@@ -23,18 +25,18 @@ class State:
     ----------
     net : Module
         Trained in place.
-    optimizer : torch.optim.Optimizer
+    optimizer : torch.optim.Adam or TrainStep
     score_name : str
     maximize : bool
         Whether larger scores are better.
     """
 
-    def __init__(self, net: nn.Module, optimizer: torch.optim.Optimizer, *, score_name: str, maximize: bool) -> None:
+    def __init__(self, net: nn.Module, optimizer: Optimizer, *, score_name: str, maximize: bool) -> None:
         self.net, self.optimizer = net, optimizer
         self.maximize = maximize
         self.epoch = self.batch = self.step = 0  # epochs done, batches of the next one, steps in all
         self._began = time.perf_counter()
-        self.loss_sum = torch.zeros((), dtype=torch.float64, device=next(net.parameters()).device)
+        self.loss_sum: Tensor | float = 0.0  # over the rows of the epoch; on the network's device until it is read
         self.history = History(score_name=score_name)
         self.best: Tensors | None = None
         self.best_epoch = 0
@@ -46,9 +48,9 @@ class State:
         """Time since the run began, without the time before it was resumed."""
         return time.perf_counter() - self._began
 
-    def note_step(self, loss: Tensor, n_rows: int) -> None:
+    def note_step(self, loss: Tensor | float, n_rows: int) -> None:
         """Count a step, and add up the loss of its rows, given as their mean."""
-        self.loss_sum.add_(loss, alpha=n_rows)
+        self.loss_sum = self.loss_sum + loss * n_rows
         self.batch += 1
         self.step += 1
 
@@ -56,7 +58,7 @@ class State:
         """Count an epoch, and begin the next."""
         self.epoch += 1
         self.batch = 0
-        self.loss_sum.zero_()
+        self.loss_sum = 0.0
 
     def note_record(self, record: Record, *, selects: bool) -> None:
         """Add a record, and keep the network if its circuit scores best so far, or always unless `selects`."""
@@ -110,7 +112,7 @@ class State:
         for name in ("epoch", "batch", "step", "best_epoch", "n_stale"):
             setattr(self, name, document[name])
         self._began = time.perf_counter() - document["seconds"]
-        self.loss_sum.fill_(document["loss_sum"])
+        self.loss_sum = document["loss_sum"]
         self.best_score = document["best_score"] if self.best else -math.inf
         self.history.records[:] = [Record(**record) for record in document["history"]]
 

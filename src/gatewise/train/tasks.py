@@ -2,6 +2,7 @@
 
 In: outputs of a network, (n_rows, groups), and targets. Out: the mean loss of the rows, and a score for each.
 A task is a small value without state; everything that predictions need is in the network that `network` builds.
+`loss_name` is what `nn.TrainStep` calls the same loss, or None.
 """
 
 import copy
@@ -15,6 +16,7 @@ from torch import Tensor
 from torch.nn import Sequential, functional
 
 from gatewise.nn import Affine, GroupSum, LogicNetwork, logic_network
+from gatewise.nn.step import LossName
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class Classification:
 
     score_name: ClassVar[str] = "accuracy"
     maximize: ClassVar[bool] = True
+    loss_name: ClassVar[LossName | None] = "cross_entropy"
 
     def __post_init__(self) -> None:
         if self.classes < 2:
@@ -121,6 +124,8 @@ class MultiLabel:
 
     score_name: ClassVar[str] = "accuracy"
     maximize: ClassVar[bool] = True
+    loss_name: ClassVar[LossName | None] = "binary_cross_entropy"
+    smoothing: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         if self.labels < 1:
@@ -227,6 +232,8 @@ class Regression:
 
     score_name = "mse"
     maximize = False
+    loss_name: ClassVar[LossName | None] = None  # the head's scales are not native
+    smoothing = 0.0
 
     def __init__(self, head: Affine) -> None:
         self.head = head
