@@ -228,6 +228,13 @@ def test_straight_through_cools_down_as_gates_become_sure() -> None:
     assert set(sampling.state_dict()) == {"confidence", "temperature"}
 
 
+@pytest.mark.parametrize("tau", [None, 2.5])
+def test_state_holds_the_head(tau: float | None) -> None:
+    head, other = GroupSum(2, tau, beta=0.5), GroupSum(2, 9.0)
+    other.load_state_dict(head.state_dict())
+    assert (other.tau, other.beta) == (tau, 0.5)
+
+
 def test_state_holds_everything() -> None:
     net = logic_network(9, [12, 8], 2, sampling=HardStraightThrough(), generator=seeded())
     other = logic_network(9, [12, 8], 2, sampling=HardStraightThrough(), generator=seeded(1))

@@ -150,6 +150,15 @@ class GroupSum(nn.Module):
         self.check(x.shape[-1])
         return x.unflatten(-1, (self.groups, -1)).sum(-1) / self.temperature(x.shape[-1]) + self.beta
 
+    def get_extra_state(self) -> Tensor:
+        """tau, 0 for the rule, and beta: what the `state_dict` holds of a head without weights."""
+        return torch.tensor([self.tau or 0.0, self.beta], dtype=torch.float64)
+
+    def set_extra_state(self, state: Tensor) -> None:
+        """Take over what `get_extra_state` gave."""
+        tau, self.beta = state.tolist()
+        self.tau = tau or None
+
     def extra_repr(self) -> str:
         return f"groups={self.groups}, tau={self.tau}, beta={self.beta}"
 
