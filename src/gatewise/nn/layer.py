@@ -7,7 +7,7 @@ is hard: on 0/1 input it computes exactly the circuit that `discretize` gives. W
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, TypeGuard, cast
+from typing import Any, TypeGuard
 
 import numpy as np
 import torch
@@ -269,7 +269,7 @@ def _scale_by_depth(coefficients: Tensor, layers: Sequence[LogicLayer], factor: 
 def native_stack(layers: Sequence[LogicLayer], groups: int) -> _native.RelaxedStack:
     """The native twin of the wiring, kept with the first layer for as long as the wiring stays the same."""
     # Straight from the buffers: attributes of modules are slow, and this runs at every step.
-    operands = [cast(Tensor, layer._buffers[name]) for layer in layers for name in ("a", "b")]
+    operands: list[Any] = [layer._buffers[name] for layer in layers for name in ("a", "b")]
     key = (groups, *map(id, operands), *[operand._version for operand in operands])
     kept = layers[0].__dict__.get("_stack")
     if kept is None or kept[0] != key:

@@ -103,7 +103,7 @@ class TrainStep:
             The mean loss before the step.
         """
         first, head = self._layers[0], self._head
-        weights = [cast(Tensor, layer._parameters["weight"]) for layer in self._layers]
+        weights: list[Any] = [layer._parameters["weight"] for layer in self._layers]
         logits, temperature, hard = first.sampling.prepare(weights)
         native = self._native_step(weights)
         is_classes = self.loss == "cross_entropy"
@@ -142,7 +142,7 @@ class TrainStep:
     def _native_step(self, weights: list[Tensor]) -> _native.TrainStep:
         """The native twin, made anew when the network got other tensors."""
         stack = native_stack(self._layers, self._head.groups)
-        key = (stack, *(weight.data_ptr() for weight in weights))
+        key = (stack, *[weight.data_ptr() for weight in weights])
         if self._native is None or self._native[0] != key:
             first = self._layers[0]
             operators = np.array(cast(Softmax, first.parametrization).operators, np.uint8)
