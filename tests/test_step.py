@@ -129,6 +129,19 @@ def test_follows_weights_that_are_replaced() -> None:
     assert step(x, y) != first
 
 
+def test_takes_any_number_type() -> None:
+    x, y, _, weight = make_batch()
+    losses = {
+        nn.TrainStep(make_net())(rows, classes, weights)
+        for rows, classes, weights in [
+            (x, y, weight),
+            (x.half(), y.int(), weight.double()),
+            (x.double(), y.byte(), weight),
+        ]
+    }
+    assert len(losses) == 1
+
+
 def test_supports_says_what_it_takes() -> None:
     assert nn.TrainStep.supports(make_net())
     assert not nn.TrainStep.supports(make_net(parametrization=nn.Light()))
@@ -152,9 +165,10 @@ X, CLASSES, TARGETS, WEIGHT = make_batch()
         (lambda: nn.TrainStep(make_net())(X, CLASSES - 4), "classes 0 .. groups - 1"),
         (lambda: nn.TrainStep(make_net())(X, CLASSES, WEIGHT[:3]), "one value a row"),
         (lambda: nn.TrainStep(make_net())(X, CLASSES, WEIGHT * 0), "positive sum"),
-        (lambda: nn.TrainStep(make_net(), "squared_error")(X, TARGETS[:, :2].contiguous()), "one column a group"),
+        (lambda: nn.TrainStep(make_net())(X, WEIGHT), "y must be integers"),
+        (lambda: nn.TrainStep(make_net(), "squared_error")(X, TARGETS[:, :2]), "one column a group"),
     ],
 )
 def test_misuse_is_refused(call: Callable[[], object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         call()

@@ -92,9 +92,10 @@ class TrainStep:
 
         Parameters
         ----------
-        x : (n, in_features), float32 or bool
-        y : (n,) int64 classes for "cross_entropy", else (n, groups) float32
-        weight : (n,) float32, optional
+        x : (n, in_features)
+            bool and float32 are read as they are, others are converted.
+        y : (n,) integers for "cross_entropy", else (n, groups)
+        weight : (n,), optional
             Of the rows.
 
         Returns
@@ -107,11 +108,14 @@ class TrainStep:
         logits, temperature, hard = first.sampling.prepare(weights)
         native = self._native_step(weights)
         is_classes = self.loss == "cross_entropy"
+        if is_classes and y.is_floating_point():
+            raise TypeError(f"y must be integers for {self.loss!r}, got {y.dtype}")
+        rows = x if x.dtype in (torch.bool, torch.float32) else x.float()
         run: Callable[..., tuple[float, float]] = native.run_classes if is_classes else native.run_targets
         loss, confidence = run(
-            x.numpy(),
-            y.numpy(),
-            None if weight is None else weight.numpy(),
+            rows.numpy(),
+            (y.long() if is_classes else y.float()).contiguous().numpy(),
+            None if weight is None else weight.float().contiguous().numpy(),
             self.label_smoothing if is_classes else self.loss == "binary_cross_entropy",
             (1 / head.temperature(self._layers[-1].out_features), head.beta),
             None if logits is weights else [z.detach().numpy() for z in logits],
