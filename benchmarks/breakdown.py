@@ -24,7 +24,11 @@ def explain(net: nn.LogicNetwork, step: nn.TrainStep, x: torch.Tensor, y: torch.
     *layers, head = net
     pool, rows = current_pool(), x.numpy()
     whole = _time(lambda: step(x, y))
-    native = _time(_repeat_native(step, x, y))
+    scale = 1 / head.temperature(layers[-1].out_features)
+    adam = (step.lr, *step.betas, step.eps, step.n_steps + 1)
+    arguments = (rows, y.numpy(), None, 0.0, (scale, head.beta), None, 1.0, False, adam, pool)
+    run = step._native_step([layer.weight for layer in layers]).run_classes
+    native = _time(lambda: run(*arguments))
     coefficients = np.empty((sum(layer.out_features for layer in layers), 4), np.float32)
     logits = [layer.weight.detach().numpy() for layer in layers]
     operators = np.array(layers[0].parametrization.operators, np.uint8)
@@ -44,23 +48,6 @@ def explain(net: nn.LogicNetwork, step: nn.TrainStep, x: torch.Tensor, y: torch.
         "gradients of logits and Adam": native - mix - gates,
         "Python": whole - native,
     }
-
-
-def _repeat_native(step: nn.TrainStep, x: torch.Tensor, y: torch.Tensor) -> Callable[[], object]:
-    """The native call of a step, with the arguments that the step gives it."""
-    calls: list[tuple[object, ...]] = []
-    native = step._native_step([layer.weight for layer in list(step.net)[:-1]])
-
-    class Recorder:
-        def run_classes(self, *arguments: object) -> tuple[float, float]:
-            calls.append(arguments)
-            return native.run_classes(*arguments)  # type: ignore[arg-type]
-
-    key, _ = step._native
-    step._native = key, Recorder()  # type: ignore[assignment]
-    step(x, y)
-    step._native = key, native
-    return lambda: native.run_classes(*calls[0])  # type: ignore[arg-type]
 
 
 def _in_order(layer: nn.LogicLayer) -> tuple[np.ndarray, np.ndarray]:

@@ -23,7 +23,7 @@ from mnist import find_data, load_mnist
 from gatewise import nn, train
 
 WIDTHS = [8_000] * 6
-PAPER_ACCURACY = 0.9769
+LEVELS = (0.95, 0.96, 0.97, 0.9769, 0.98)  # of validation accuracy; the paper's test accuracy is 97.69 %
 N_TRIAL_STEPS = 200
 
 
@@ -62,7 +62,7 @@ def make_data(data: Path, part: str) -> train.Bits:
     return train.Bits(images > 127, labels)
 
 
-def choose_epochs(net: torch.nn.Module, task: train.Classification, data: train.Bits, recipe: train.Recipe) -> float:
+def time_epoch(net: torch.nn.Module, task: train.Classification, data: train.Bits, recipe: train.Recipe) -> float:
     """Seconds of an epoch, from a few steps."""
     rows = data.take(np.arange(N_TRIAL_STEPS * recipe.batch_size) % len(data))
     start = time.perf_counter()
@@ -77,7 +77,7 @@ def run(name: str, data: Path, *, seconds: float, seed: int) -> dict[str, Any]:
     generator = torch.Generator().manual_seed(seed)
     net = task.network(784, WIDTHS, tau=setting.tau, seed=seed, generator=generator, **setting.options())
     recipe = train.Recipe(epochs=1, batch_size=setting.batch_size, schedule=setting.schedule, seed=seed)
-    recipe = replace(recipe, epochs=max(1, int(seconds / choose_epochs(net, task, training, recipe))))
+    recipe = replace(recipe, epochs=max(1, int(seconds / time_epoch(net, task, training, recipe))))
     start = time.perf_counter()
     result = train.fit(net, task, training, validation=validation, recipe=recipe)
     duration = time.perf_counter() - start
@@ -108,9 +108,6 @@ def describe(result: dict[str, Any]) -> str:
         f"{result['recipe']:<18}{result['epochs']:>7}{result['seconds']:>9.0f}{100 * result['test_accuracy']:>9.2f}"
         f"{gap:>8}{milestones}"
     )
-
-
-LEVELS = (0.95, 0.96, 0.97, PAPER_ACCURACY, 0.98)
 
 
 def main() -> None:

@@ -242,7 +242,7 @@ def test_native_steps_equal_autograd(task: train.Classification | train.MultiLab
         torch.testing.assert_close(ours, plain, rtol=1e-3, atol=1e-3)
 
 
-def test_a_checkpoint_of_native_steps_goes_on_in_another_team(tmp_path: Path) -> None:
+def test_a_checkpoint_of_native_steps_holds_the_state_of_torch_adam(tmp_path: Path) -> None:
     train.fit(make_network(), train.Classification(3), make_data(), recipe=RECIPE, checkpoint=tmp_path)
     tensors, _ = decode_state(train.Checkpoint(tmp_path).path.read_bytes(), tmp_path)
     adam = torch.optim.Adam(make_network().parameters())

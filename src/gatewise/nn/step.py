@@ -144,11 +144,11 @@ class TrainStep:
         self.n_steps = int(state[0]["step"]) if state else 0
 
     def _native_step(self, weights: list[Tensor]) -> _native.TrainStep:
-        """The native twin, made anew when the network got other tensors."""
+        """The native twin, made anew when the network got other tensors or another factor."""
         stack = native_stack(self._layers, self._head.groups)
-        key = (stack, *[weight.data_ptr() for weight in weights])
+        first = self._layers[0]
+        key = (stack, first.grad_factor, *[weight.data_ptr() for weight in weights])
         if self._native is None or self._native[0] != key:
-            first = self._layers[0]
             operators = np.array(cast(Softmax, first.parametrization).operators, np.uint8)
             arrays, means, squares = ([w.detach().numpy() for w in part] for part in (weights, *self._moments))
             scales = [first.grad_factor**above for above in reversed(range(len(weights)))]
