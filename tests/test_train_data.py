@@ -10,7 +10,7 @@ import torch
 
 from gatewise import PackedRows
 from gatewise.train import Bits, Values, split
-from gatewise.train.data import draw_batches, shuffle
+from gatewise.train.data import draw_chunks, shuffle
 
 
 @pytest.mark.parametrize("n_rows", [1, 63, 64, 65, 5000])
@@ -77,15 +77,21 @@ def test_batches_are_the_pieces_of_the_order(batch_size: int) -> None:
     rows = np.random.default_rng(0).integers(0, 2, (250, 9_001))  # several batches do not fit into a chunk
     data = Bits(rows, np.arange(250))
     order = shuffle(250, seed=1, epoch=2)
-    batches = list(draw_batches(data, order, batch_size))
-    assert [len(batch.x) for batch in batches] == [batch.n_joint for batch in batches]
-    assert all(batch.n_joint == batch_size for batch in batches[:-1])
-    np.testing.assert_array_equal(torch.cat([batch.y for batch in batches]), order)
-    np.testing.assert_array_equal(torch.cat([batch.x for batch in batches]), rows[order])
-    skipped = list(draw_batches(data, order, batch_size, skip=2))
-    np.testing.assert_array_equal(
-        torch.cat([batch.y for batch in skipped] or [torch.zeros(0)]), order[2 * batch_size :]
-    )
+    chunks = list(draw_chunks(data, order, batch_size))
+    assert len(chunks) > 1 or batch_size == 10_000
+    sizes = [size for chunk in chunks for size in chunk.sizes]
+    assert sizes == [size for chunk in chunks for size in chunk.joint_sizes]
+    assert all(size == batch_size for size in sizes[:-1])
+    np.testing.assert_array_equal(torch.cat([chunk.y for chunk in chunks]), order)
+    np.testing.assert_array_equal(torch.cat([chunk.x for chunk in chunks]), rows[order])
+    skipped = [chunk.y for chunk in draw_chunks(data, order, batch_size, skip=2)]
+    np.testing.assert_array_equal(torch.cat([*skipped, torch.zeros(0)]), order[2 * batch_size :])
+
+
+def test_chunks_have_as_many_batches_as_asked_for() -> None:
+    data = Bits(np.eye(50), np.arange(50))
+    chunks = draw_chunks(data, np.arange(50), 8, max_batches=3)
+    assert [chunk.sizes for chunk in chunks] == [[8, 8, 8], [8, 8, 8], [2]]
 
 
 def test_workers_have_parts_of_the_same_batches() -> None:
@@ -93,13 +99,14 @@ def test_workers_have_parts_of_the_same_batches() -> None:
     order = shuffle(50, seed=0, epoch=0)
     parts = [(0, 20), (20, 21), (21, 50)]
     workers = [
-        list(draw_batches(Bits(rows[start:end], np.arange(start, end)), order, 8, first_row=start))
+        list(draw_chunks(Bits(rows[start:end], np.arange(start, end)), order, 8, first_row=start, max_batches=1))
         for start, end in parts
     ]
-    joint = list(draw_batches(Bits(rows, np.arange(50)), order, 8))
-    for batch, *own in zip(joint, *workers, strict=True):
-        assert {part.n_joint for part in own} == {batch.n_joint}
-        assert sorted(torch.cat([part.y for part in own]).tolist()) == sorted(batch.y.tolist())
+    joint = list(draw_chunks(Bits(rows, np.arange(50)), order, 8, max_batches=1))
+    for chunk, *own in zip(joint, *workers, strict=True):
+        assert sum(part.sizes[0] for part in own) == chunk.sizes[0]
+        assert [part.joint_sizes for part in own] == [chunk.sizes] * 3
+        assert sorted(torch.cat([part.y for part in own]).tolist()) == sorted(chunk.y.tolist())
 
 
 def test_order_depends_on_seed_and_epoch() -> None:

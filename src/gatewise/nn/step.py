@@ -5,7 +5,7 @@ batch. Invariant: up to float32 rounding, the same weights as torch's autograd w
 same ones whatever the number of threads.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
@@ -103,30 +103,58 @@ class TrainStep:
         float
             The mean loss before the step.
         """
+        return self.run(x, y, [len(x)], [self.lr], weight)[0]
+
+    def run(
+        self, x: Tensor, y: Tensor, sizes: Sequence[int], rates: Sequence[float], weight: Tensor | None = None
+    ) -> list[float]:
+        """Steps on consecutive batches. The network's tensors must not be exchanged meanwhile.
+
+        Parameters
+        ----------
+        x, y, weight : as for one step
+            Of all batches together.
+        sizes : int, of each batch
+        rates : float, of each batch
+            Learning rates, instead of `lr`.
+
+        Returns
+        -------
+        list of float
+            The mean loss of each batch before its step.
+        """
         first, head = self._layers[0], self._head
         weights: list[Any] = [layer._parameters["weight"] for layer in self._layers]
-        logits, temperature, hard = first.sampling.prepare(weights)
         native = self._native_step(weights)
         is_classes = self.loss == "cross_entropy"
         if is_classes and y.is_floating_point():
             raise TypeError(f"y must be integers for {self.loss!r}, got {y.dtype}")
-        rows = x if x.dtype in (torch.bool, torch.float32) else x.float()
-        run: Callable[..., tuple[float, float]] = native.run_classes if is_classes else native.run_targets
-        loss, confidence = run(
-            rows.numpy(),
-            (y.long() if is_classes else y.float()).contiguous().numpy(),
-            None if weight is None else weight.float().contiguous().numpy(),
-            self.label_smoothing if is_classes else self.loss == "binary_cross_entropy",
-            (1 / head.temperature(self._layers[-1].out_features), head.beta),
-            None if logits is weights else [z.detach().numpy() for z in logits],
-            temperature,
-            hard,
-            (self.lr, *self.betas, self.eps, self.n_steps + 1),
-            current_pool(),
-        )
-        self.n_steps += 1
-        first.sampling.observe(confidence, first.parametrization.n_parameters)
-        return loss
+        take_step: Callable[..., tuple[float, float]] = native.run_classes if is_classes else native.run_targets
+        kind = self.label_smoothing if is_classes else self.loss == "binary_cross_entropy"
+        rows = (x if x.dtype in (torch.bool, torch.float32) else x.float()).numpy()
+        targets = (y.long() if is_classes else y.float()).contiguous().numpy()
+        row_weights = None if weight is None else weight.float().contiguous().numpy()
+        scale = 1 / head.temperature(self._layers[-1].out_features), head.beta
+        losses, end = [], 0
+        for size, rate in zip(sizes, rates, strict=True):
+            start, end = end, end + size
+            logits, temperature, hard = first.sampling.prepare(weights)
+            loss, confidence = take_step(
+                rows[start:end],
+                targets[start:end],
+                None if row_weights is None else row_weights[start:end],
+                kind,
+                scale,
+                None if logits is weights else [z.detach().numpy() for z in logits],
+                temperature,
+                hard,
+                (rate, *self.betas, self.eps, self.n_steps + 1),
+                current_pool(),
+            )
+            self.n_steps += 1
+            first.sampling.observe(confidence, first.parametrization.n_parameters)
+            losses.append(loss)
+        return losses
 
     def state_dict(self) -> dict[str, Any]:
         """Adam's state, in the form that `torch.optim.Adam` gives and takes."""

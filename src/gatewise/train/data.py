@@ -16,7 +16,7 @@ from torch import Tensor
 from gatewise.run.bits import PackedRows
 
 CHUNK_ROWS = 4096  # rows checked and packed at once
-CHUNK_BYTES = 2**21  # batches are unpacked together up to this size, which fits into a cache
+CHUNK_BYTES = 2**19  # batches are unpacked together up to this size, which fits into a cache
 
 
 class Bits:
@@ -55,8 +55,9 @@ class Bits:
     def read(self, row_idx: NDArray[np.int64]) -> Tensor:
         """The rows at these positions as a bool tensor, (len(row_idx), n_features)."""
         packed = self.packed
-        bits = np.unpackbits(packed.data[row_idx], axis=1, count=packed.n_features, bitorder=packed.bitorder)
-        return torch.from_numpy(bits.view(np.bool_))
+        rows = packed.data.take(row_idx, axis=0)  # many times faster than indexing, as are whole bytes below
+        bits = np.unpackbits(rows.reshape(-1), bitorder=packed.bitorder).reshape(len(rows), 8 * rows.shape[1])
+        return torch.from_numpy(bits[:, : packed.n_features].view(np.bool_))
 
     def take(self, row_idx: NDArray[np.int64]) -> "Bits":
         """The rows at these positions, and their targets."""
@@ -157,18 +158,25 @@ def split(data: Rows, share: float, *, seed: int = 0) -> tuple[Rows, Rows]:
     return data.take(np.flatnonzero(~validates)), data.take(np.flatnonzero(validates))
 
 
-class Batch(NamedTuple):
-    """Rows and targets of this worker's part of a batch, and how many rows the whole batch has."""
+class Chunk(NamedTuple):
+    """Consecutive batches: this worker's rows and targets, how many each batch has of them, and of all workers'."""
 
     x: Tensor
     y: Tensor
-    n_joint: int
+    sizes: list[int]
+    joint_sizes: list[int]
 
 
-def draw_batches(
-    data: Data, order: NDArray[np.int64], batch_size: int, *, first_row: int = 0, skip: int = 0
-) -> Iterator[Batch]:
-    """The batches of an epoch.
+def draw_chunks(
+    data: Data,
+    order: NDArray[np.int64],
+    batch_size: int,
+    *,
+    first_row: int = 0,
+    skip: int = 0,
+    max_batches: int | None = None,
+) -> Iterator[Chunk]:
+    """The batches of an epoch, as many at once as fit into a cache.
 
     Parameters
     ----------
@@ -181,27 +189,27 @@ def draw_batches(
     first_row : int
     skip : int
         Batches to leave out at the beginning.
+    max_batches : int, optional
+        Of a chunk.
 
     Examples
     --------
     >>> data = Bits(np.eye(3), [10, 11, 12])
-    >>> [batch.y.tolist() for batch in draw_batches(data, np.array([2, 0, 1]), 2)]
+    >>> [chunk.y.tolist() for chunk in draw_chunks(data, np.array([2, 0, 1]), 2, max_batches=1)]
     [[12, 10], [11]]
     """
     starts = np.arange(skip * batch_size, len(order), batch_size)
     is_own = (order >= first_row) & (order < first_row + len(data))
     own = order[is_own] - first_row
     ends = np.append(0, np.cumsum(is_own))[np.append(starts, len(order))]  # of this worker's part of each batch
-    sizes = np.diff(np.append(starts, len(order)))
-    n_together = max(1, CHUNK_BYTES // (batch_size * data.n_features))
+    joint_sizes = np.diff(np.append(starts, len(order)))
+    n_together = max(1, min(CHUNK_BYTES // (batch_size * data.n_features), max_batches or len(starts)))
     for chunk in range(0, len(starts), n_together):
         bounds = ends[chunk : chunk + n_together + 1]
         row_idx = own[bounds[0] : bounds[-1]]
-        lengths = np.diff(bounds).tolist()
-        xs = data.read(row_idx).split(lengths)
-        ys = torch.from_numpy(data.targets[row_idx]).split(lengths)
-        for x, y, n_joint in zip(xs, ys, sizes[chunk : chunk + n_together].tolist(), strict=True):
-            yield Batch(x, y, n_joint)
+        y = torch.from_numpy(data.targets.take(row_idx, axis=0))
+        sizes = np.diff(bounds).tolist()
+        yield Chunk(data.read(row_idx), y, sizes, joint_sizes[chunk : chunk + n_together].tolist())
 
 
 def shuffle(n_rows: int, *, seed: int, epoch: int) -> NDArray[np.int64]:

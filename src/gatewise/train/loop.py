@@ -18,7 +18,7 @@ from gatewise.circuit import Circuit
 from gatewise.nn import discretize
 from gatewise.run.engine import Rows
 from gatewise.train.checkpoint import Checkpoint
-from gatewise.train.data import Data, draw_batches, shuffle
+from gatewise.train.data import Data, draw_chunks, shuffle
 from gatewise.train.distributed import join_team
 from gatewise.train.evaluate import Evaluator, hard_outputs
 from gatewise.train.history import History, Record
@@ -136,11 +136,11 @@ def _train(problem: Problem, state: State, saver: Saver, bar: Bar, callbacks: Se
     evaluate = Evaluator(problem.task, problem.evaluation, problem.team)
     while state.epoch < recipe.epochs and not (recipe.patience and state.n_stale >= recipe.patience):
         order = shuffle(problem.n_rows, seed=recipe.seed, epoch=state.epoch)
-        own = {"first_row": problem.first_row, "skip": state.batch}
-        for batch in draw_batches(problem.data, order, recipe.batch_size, **own):
+        part = {"first_row": problem.first_row, "skip": state.batch}
+        for chunk in draw_chunks(problem.data, order, recipe.batch_size, max_batches=saver.every, **part):
             saver.save_if_due()
-            state.note_step(stepper.take(batch), len(batch.x))
-            bar.update()
+            state.note_steps(stepper.take(chunk), chunk.sizes)
+            bar.update(len(chunk.sizes))
         loss = problem.sum_loss(state) / problem.n_rows
         state.note_epoch()
         if state.epoch % recipe.evaluate_every == 0 or state.epoch == recipe.epochs:

@@ -29,10 +29,10 @@ class Bar:
         self._bar = tqdm(total=n_steps, initial=state.step, unit=" steps", dynamic_ncols=True)
         self._score_name = state.history.score_name
 
-    def update(self) -> None:
-        """Count a step."""
+    def update(self, n_steps: int) -> None:
+        """Count steps."""
         if self._bar is not None:
-            self._bar.update()
+            self._bar.update(n_steps)
 
     def show(self, record: Record) -> None:
         """Show a record beside the bar."""

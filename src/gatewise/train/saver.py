@@ -31,6 +31,11 @@ class Saver:
         self._saved_step = 0
         self._description: dict[str, Any] = {}
 
+    @property
+    def every(self) -> int | None:
+        """Steps between two checkpoints, if any are written."""
+        return self._checkpoint.every if self._checkpoint else None
+
     def resume(self) -> None:
         """Make sure that checkpoints can be written, then take over the last one, if there is one."""
         checkpoint = self._checkpoint

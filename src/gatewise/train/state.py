@@ -6,6 +6,7 @@ bit for bit as the one that was written; the order of rows and augmentation foll
 
 import math
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -48,11 +49,12 @@ class State:
         """Time since the run began, without the time before it was resumed."""
         return time.perf_counter() - self._began
 
-    def note_step(self, loss: Tensor | float, n_rows: int) -> None:
-        """Count a step, and add up the loss of its rows, given as their mean."""
-        self.loss_sum = self.loss_sum + loss * n_rows
-        self.batch += 1
-        self.step += 1
+    def note_steps(self, losses: Sequence[Tensor | float], sizes: Sequence[int]) -> None:
+        """Count steps, and add up the losses of their rows, given as means."""
+        for loss, n_rows in zip(losses, sizes, strict=True):
+            self.loss_sum = self.loss_sum + loss * n_rows
+        self.batch += len(sizes)
+        self.step += len(sizes)
 
     def note_epoch(self) -> None:
         """Count an epoch, and begin the next."""

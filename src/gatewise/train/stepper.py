@@ -1,14 +1,16 @@
 """Stepper: one step of training after the other, natively where that is possible, by autograd elsewhere.
 
-In: a problem, a state, and batches. Out: the loss of each batch; the state's weights and moments are changed.
+In: a problem, a state, and chunks of batches. Out: the loss of each batch; the state's weights and moments are changed.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from gatewise.nn import TrainStep
-from gatewise.train.data import Batch
+from gatewise.train.data import Chunk
 from gatewise.train.problem import Problem
 from gatewise.train.state import Optimizer, State
 
@@ -33,24 +35,30 @@ class Stepper:
         self._augmenting = torch.Generator()
         self.rate = 0.0
 
-    def take(self, batch: Batch) -> Tensor | float:
-        """Forward, backward and update; gives the mean loss of this worker's rows."""
-        state, recipe = self._state, self._problem.recipe
-        self.rate = recipe.schedule(state.step, self._problem.n_steps)
-        x = self._augment(batch.x) if recipe.augment else batch.x
-        if isinstance(state.optimizer, TrainStep):
-            state.optimizer.lr = self.rate
-            return state.optimizer(x, batch.y)
-        return self._take_by_autograd(state.optimizer, x, batch)
+    def take(self, chunk: Chunk) -> Sequence[Tensor | float]:
+        """Forward, backward and update for each batch; gives the mean losses of this worker's rows."""
+        state, problem, optimizer = self._state, self._problem, self._state.optimizer
+        steps = range(state.step, state.step + len(chunk.sizes))
+        rates = [problem.recipe.schedule(step, problem.n_steps) for step in steps]
+        self.rate = rates[-1]
+        if problem.recipe.augment:
+            x = torch.cat([self._augment(*each) for each in zip(chunk.x.split(chunk.sizes), steps, strict=True)])
+            chunk = chunk._replace(x=x)
+        if isinstance(optimizer, TrainStep):
+            return optimizer.run(chunk.x, chunk.y, chunk.sizes, rates)
+        batches = zip(chunk.x.split(chunk.sizes), chunk.y.split(chunk.sizes), chunk.joint_sizes, rates, strict=True)
+        return [self._take_by_autograd(optimizer, *batch) for batch in batches]
 
-    def _take_by_autograd(self, optimizer: torch.optim.Optimizer, x: Tensor, batch: Batch) -> Tensor:
+    def _take_by_autograd(
+        self, optimizer: torch.optim.Optimizer, x: Tensor, y: Tensor, n_joint: int, rate: float
+    ) -> Tensor:
         problem = self._problem
         for group in optimizer.param_groups:
-            group["lr"] = self.rate
-        outputs, y = self._model(x.to(self._device)), batch.y.to(self._device)
+            group["lr"] = rate
+        outputs, y = self._model(x.to(self._device)), y.to(self._device)
         loss = problem.task.loss(outputs, y) if len(x) else outputs.sum()  # the mean of nothing would be NaN
         if problem.team.size > 1:  # gradients will be averaged over workers, not over rows
-            (loss * (problem.team.size * len(x) / batch.n_joint)).backward()
+            (loss * (problem.team.size * len(x) / n_joint)).backward()
         else:
             loss.backward()
         if problem.recipe.clip:
@@ -59,10 +67,10 @@ class Stepper:
         optimizer.zero_grad(set_to_none=True)
         return loss.detach().double()
 
-    def _augment(self, x: Tensor) -> Tensor:
+    def _augment(self, x: Tensor, step: int) -> Tensor:
         """Seeded by the step, so that a resumed run draws the same."""
         problem = self._problem
-        place = (problem.recipe.seed, self._state.step, problem.team.rank)
+        place = (problem.recipe.seed, step, problem.team.rank)
         self._augmenting.manual_seed(int(np.random.SeedSequence(place).generate_state(1, np.uint64)[0] >> 1))
         assert problem.recipe.augment is not None
-        return problem.recipe.augment(x, self._augmenting)
+        return problem.recipe.augment(x.contiguous(), self._augmenting)
