@@ -28,25 +28,18 @@ class Shift:
         if pixels < 0:
             raise ValueError(f"pixels must be at least 0, got {pixels}")
         self.shape, self.pixels = tuple(shape), pixels
-        self._channels = (1, *shape)[-3:]
-        channels, height, width = self._channels
-        padded_width = width + 2 * pixels
-        area = (height + 2 * pixels) * padded_width
-        channel, row, column = torch.meshgrid(
-            torch.arange(channels), torch.arange(height), torch.arange(width), indexing="ij"
-        )
-        self._corner = (channel * area + row * padded_width + column).reshape(1, -1)
 
     def __call__(self, x: Tensor, generator: torch.Generator) -> Tensor:
         """x: (n, channels * height * width), shifted."""
-        n, (channels, height, width) = len(x), self._channels
+        n, pixels = len(x), self.pixels
+        channels, height, width = (1, *self.shape)[-3:]
         if x.shape[1] != channels * height * width:
             raise ValueError(f"rows must hold images of shape {self.shape}, got {x.shape[1]} features")
-        pixels = self.pixels
         padded = x.new_zeros(n, channels, height + 2 * pixels, width + 2 * pixels)
         padded[:, :, pixels : pixels + height, pixels : pixels + width] = x.view(n, channels, height, width)
-        moves = torch.randint(2 * pixels + 1, (2, n, 1), generator=generator)
-        return padded.view(n, -1).gather(1, self._corner + moves[0] * (width + 2 * pixels) + moves[1])
+        windows = padded.unfold(2, height, 1).unfold(3, width, 1)  # a view: every window of every image
+        down, right = torch.randint(2 * pixels + 1, (2, n), generator=generator)
+        return windows[torch.arange(n), :, down, right].reshape(n, -1)
 
     def __repr__(self) -> str:
         return f"Shift({self.shape}, pixels={self.pixels})"
