@@ -129,3 +129,21 @@ def test_values_are_read_as_they_are() -> None:
     np.testing.assert_array_equal(data.packed.unpack(), rows > 0.5)
     training, validation = split(data, 0.2)
     assert (len(training), len(validation)) == (24, 6)
+
+
+def test_weights_go_with_their_rows() -> None:
+    data = Bits(np.eye(6), [0, 1] * 3, np.arange(6))
+    assert data.take(np.array([4, 1])).weights.tolist() == [4, 1]
+    assert data.with_targets(np.ones(6)).weights.tolist() == [0, 1, 2, 3, 4, 5]
+    (chunk,) = draw_chunks(data, np.array([5, 0, 3, 1, 2, 4]), 2)
+    assert chunk.weight.tolist() == [5, 0, 3, 1, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [([1.0], r"shape \(2,\), got \(1,\)"), ([1, -1], "got -1.0 at row 1"), ([np.nan, 1], "got nan at row 0")],
+)
+def test_bad_weights(weights: list[float], message: str) -> None:
+    for kind in (Bits, Values):
+        with pytest.raises(ValueError, match=message):
+            kind([[0], [1]], [0, 1], weights)

@@ -56,6 +56,40 @@ def test_progress_shows_loss_score_gap_and_speed(capfd: pytest.CaptureFixture[st
         assert word in printed, printed[-300:]
 
 
+def weigh_first_class(data: train.Bits, weight: float) -> train.Bits:
+    return train.Bits(data.packed, data.targets, np.where(data.targets == 0, weight, 1.0))
+
+
+def test_only_the_ratios_of_weights_matter() -> None:
+    data, net = make_data(), make_network()
+    weighted = [train.Bits(data.packed, data.targets, np.full(len(data), weight)) for weight in (1.0, 4.0)]
+    results = [train.fit(net, train.Classification(3), each, recipe=RECIPE) for each in (data, *weighted)]
+    assert len({str(fingerprint(result)) for result in results}) == 1
+
+
+def test_heavy_rows_are_learned_first_natively_and_by_autograd() -> None:
+    noise = np.random.default_rng(0).integers(0, 3, 120)  # nothing to learn but which class is wanted most
+    data = make_data().with_targets(noise)
+    recipes = [RECIPE, dataclasses.replace(RECIPE, clip=1e9)]  # the native step does not clip
+    task = train.Classification(3)
+    for weight, share in ((20.0, 1.0), (0.0, 0.0)):
+        results = [train.fit(make_network(), task, weigh_first_class(data, weight), recipe=each) for each in recipes]
+        shares = [float((result.predict(data.packed) == 0).mean()) for result in results]
+        assert shares == pytest.approx([share, share], abs=0.05)
+        losses = [[record.loss for record in result.history] for result in results]
+        assert losses[0] == pytest.approx(losses[1], rel=1e-3)
+
+
+def test_scores_are_weighted() -> None:
+    validation = weigh_first_class(make_data(60, seed=1), 0.0)
+    result = fit(validation=validation)
+    others = validation.targets > 0
+    right = result.predict(validation.packed) == validation.targets
+    assert result.history[result.best_epoch - 1].hard == pytest.approx(right[others].mean())
+    with pytest.raises(ValueError, match="validation weights must have a positive sum"):
+        fit(validation=train.Bits(validation.packed, validation.targets, np.zeros(60)))
+
+
 def test_steps_equal_those_of_a_plain_loop() -> None:
     data, net = make_data(), make_network()
     recipe = Recipe(epochs=2, batch_size=50, schedule=Constant(0.05), clip=0.5)

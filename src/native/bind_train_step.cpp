@@ -76,14 +76,10 @@ class Stepper {
   std::vector<gw::Moments> moments_;
 };
 
-void weigh(gw::Loss& loss, const std::optional<Weights>& weights) {
-  loss.total_weight = static_cast<double>(loss.n_samples);
-  if (!weights) return;
-  require(weights->size() == loss.n_samples, "weight must have one value a row");
-  loss.weights = weights->data();
-  loss.total_weight = 0;
-  for (size_t i = 0; i < loss.n_samples; ++i) loss.total_weight += loss.weights[i];
-  require(loss.total_weight > 0, "weight must have a positive sum");
+const float* check_weights(const std::optional<Weights>& weights, size_t n_samples) {
+  if (!weights) return nullptr;
+  require(weights->size() == n_samples, "weight must have one value a row");
+  return weights->data();
 }
 
 auto run_classes(Stepper& stepper, SamplesIn x, Classes y, std::optional<Weights> weights, float smoothing, Head head,
@@ -92,17 +88,9 @@ auto run_classes(Stepper& stepper, SamplesIn x, Classes y, std::optional<Weights
   const size_t n_groups = stepper.n_groups();
   for (size_t i = 0; i < y.size(); ++i)
     require(y.data()[i] >= 0 && static_cast<uint64_t>(y.data()[i]) < n_groups, "y must be classes 0 .. groups - 1");
-  gw::Loss loss{gw::Loss::Kind::kCrossEntropy,
-                y.size(),
-                n_groups,
-                head.first,
-                head.second,
-                smoothing,
-                y.data(),
-                nullptr,
-                nullptr,
-                1.0};
-  weigh(loss, weights);
+  const gw::Loss loss{
+      gw::Loss::Kind::kCrossEntropy,   y.size(), n_groups, head.first, head.second, smoothing, y.data(), nullptr,
+      check_weights(weights, y.size())};
   return stepper.run(x, loss, logits, temperature, hard, adam, pool);
 }
 
@@ -111,8 +99,9 @@ auto run_targets(Stepper& stepper, SamplesIn x, FloatsIn y, std::optional<Weight
                  gw::Pool& pool) {
   require(y.shape(1) == stepper.n_groups(), "y must have one column a group");
   const auto kind = binary ? gw::Loss::Kind::kBinary : gw::Loss::Kind::kSquared;
-  gw::Loss loss{kind, y.shape(0), y.shape(1), head.first, head.second, 0.0f, nullptr, y.data(), nullptr, 1.0};
-  weigh(loss, weights);
+  const gw::Loss loss{kind,       y.shape(0),  y.shape(1),
+                      head.first, head.second, 0.0f,
+                      nullptr,    y.data(),    check_weights(weights, y.shape(0))};
   return stepper.run(x, loss, logits, temperature, hard, adam, pool);
 }
 

@@ -56,7 +56,7 @@ double Loss::differentiate(size_t tile, const float* sums, float* grads) const {
     const size_t sample = tile * kTile + lane;
     float* z = grads + lane;
     for (size_t g = 0; g < n_groups; ++g) z[g * kTile] = sums[g * kTile + lane] * scale + shift;
-    const double weight = (weights ? weights[sample] : 1.0) / total_weight;
+    const double weight = (weights ? weights[sample] : 1.0) / static_cast<double>(n_samples);
     const float* target = targets + (targets ? sample * n_groups : 0);
     loss += weight * (kind == Kind::kCrossEntropy ? cross_entropy(z, n_groups, classes[sample], smoothing)
                       : kind == Kind::kBinary     ? binary(z, n_groups, target)

@@ -22,8 +22,7 @@ struct Loss {
   float smoothing;         // share of the target that is spread over all classes
   const int64_t* classes;  // or null
   const float* targets;    // or null
-  const float* weights;    // of the samples, or null
-  double total_weight;     // their sum
+  const float* weights;    // factors of the samples' losses, or null
 
   // Sums -> their gradients, one row of kTile samples a group; returns the tile's share of the mean loss.
   double differentiate(size_t tile, const float* sums, float* grads) const;

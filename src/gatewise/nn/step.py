@@ -96,7 +96,7 @@ class TrainStep:
             bool and float32 are read as they are, others are converted.
         y : (n,) integers for "cross_entropy", else (n, groups)
         weight : (n,), optional
-            Of the rows.
+            Factors of the rows' losses; their mean should be 1 over the whole data.
 
         Returns
         -------

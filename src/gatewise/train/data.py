@@ -1,8 +1,9 @@
 """Rows to learn from, held small in memory, and the batches drawn from them.
 
-In: 0/1 rows (`Bits`, one bit each) or values in [0, 1] (`Values`, float32), and one target a row. Out: shuffled
-batches as tensors. Rows are checked once, here; targets by the task. The order of an epoch depends on its seed and
-number alone, so that a run can be resumed anywhere, and workers that hold parts of the rows agree on every batch.
+In: 0/1 rows (`Bits`, one bit each) or values in [0, 1] (`Values`, float32), one target a row, and perhaps a weight.
+Out: shuffled batches as tensors. Rows are checked once, here; targets by the task. The order of an epoch depends on its
+seed and number alone, so that a run can be resumed anywhere, and workers that hold parts of the rows agree on every
+batch.
 """
 
 from collections.abc import Iterator
@@ -27,6 +28,8 @@ class Bits:
     rows : (n_rows, n_features) of 0 and 1 in any dtype, or PackedRows
         Read in pieces, so that memory-mapped arrays stay on the disk.
     targets : (n_rows,) or (n_rows, n_outputs)
+    weights : (n_rows,), optional
+        How much each row counts, in the loss and in scores; only their ratios matter.
 
     Examples
     --------
@@ -35,9 +38,10 @@ class Bits:
     (2, 3, 18)
     """
 
-    def __init__(self, rows: ArrayLike | PackedRows, targets: ArrayLike) -> None:
+    def __init__(self, rows: ArrayLike | PackedRows, targets: ArrayLike, weights: ArrayLike | None = None) -> None:
         self.packed = rows if isinstance(rows, PackedRows) else _pack(_as_matrix(rows))
         self.targets = _check_targets(targets, len(self.packed))
+        self.weights = _check_weights(weights, len(self.packed))
 
     def __len__(self) -> int:
         return len(self.packed)
@@ -49,8 +53,8 @@ class Bits:
 
     @property
     def nbytes(self) -> int:
-        """Memory of rows and targets."""
-        return self.packed.data.nbytes + self.targets.nbytes
+        """Memory of rows, targets and weights."""
+        return _n_bytes(self.packed.data, self.targets, self.weights)
 
     def read(self, row_idx: NDArray[np.int64]) -> Tensor:
         """The rows at these positions as a bool tensor, (len(row_idx), n_features)."""
@@ -60,13 +64,13 @@ class Bits:
         return torch.from_numpy(bits[:, : packed.n_features].view(np.bool_))
 
     def take(self, row_idx: NDArray[np.int64]) -> "Bits":
-        """The rows at these positions, and their targets."""
+        """The rows at these positions, their targets and weights."""
         packed = PackedRows(self.packed.data[row_idx], self.packed.n_features, self.packed.bitorder)
-        return Bits(packed, self.targets[row_idx])
+        return Bits(packed, self.targets[row_idx], _pick(self.weights, row_idx))
 
     def with_targets(self, targets: ArrayLike) -> "Bits":
         """The same rows with other targets."""
-        return Bits(self.packed, targets)
+        return Bits(self.packed, targets, self.weights)
 
 
 class Values:
@@ -76,6 +80,8 @@ class Values:
     ----------
     rows : (n_rows, n_features)
     targets : (n_rows,) or (n_rows, n_outputs)
+    weights : (n_rows,), optional
+        How much each row counts, in the loss and in scores; only their ratios matter.
 
     Examples
     --------
@@ -84,12 +90,13 @@ class Values:
     [[False, True]]
     """
 
-    def __init__(self, rows: ArrayLike, targets: ArrayLike) -> None:
+    def __init__(self, rows: ArrayLike, targets: ArrayLike, weights: ArrayLike | None = None) -> None:
         self.rows = np.ascontiguousarray(_as_matrix(rows), np.float32)
         for start in range(0, len(self.rows), CHUNK_ROWS):
             _check_interval(self.rows[start : start + CHUNK_ROWS], start)
         self.packed = PackedRows(np.packbits(self.rows > 0.5, axis=1), self.rows.shape[1])
         self.targets = _check_targets(targets, len(self.rows))
+        self.weights = _check_weights(weights, len(self.rows))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -101,20 +108,20 @@ class Values:
 
     @property
     def nbytes(self) -> int:
-        """Memory of rows and targets."""
-        return self.rows.nbytes + self.packed.data.nbytes + self.targets.nbytes
+        """Memory of rows, targets and weights."""
+        return _n_bytes(self.rows, self.packed.data, self.targets, self.weights)
 
     def read(self, row_idx: NDArray[np.int64]) -> Tensor:
         """The rows at these positions as a float32 tensor, (len(row_idx), n_features)."""
         return torch.from_numpy(self.rows[row_idx])
 
     def take(self, row_idx: NDArray[np.int64]) -> "Values":
-        """The rows at these positions, and their targets."""
-        return Values(self.rows[row_idx], self.targets[row_idx])
+        """The rows at these positions, their targets and weights."""
+        return Values(self.rows[row_idx], self.targets[row_idx], _pick(self.weights, row_idx))
 
     def with_targets(self, targets: ArrayLike) -> "Values":
         """The same rows with other targets."""
-        return Values(self.rows, targets)
+        return Values(self.rows, targets, self.weights)
 
 
 Data = Bits | Values
@@ -159,10 +166,11 @@ def split(data: Rows, share: float, *, seed: int = 0) -> tuple[Rows, Rows]:
 
 
 class Chunk(NamedTuple):
-    """Consecutive batches: this worker's rows and targets, how many each batch has of them, and of all workers'."""
+    """Consecutive batches: this worker's rows, targets and weights, how many each batch has, and of all workers'."""
 
     x: Tensor
     y: Tensor
+    weight: Tensor | None
     sizes: list[int]
     joint_sizes: list[int]
 
@@ -208,8 +216,10 @@ def draw_chunks(
         bounds = ends[chunk : chunk + n_together + 1]
         row_idx = own[bounds[0] : bounds[-1]]
         y = torch.from_numpy(data.targets.take(row_idx, axis=0))
+        picked = _pick(data.weights, row_idx)
+        weight = None if picked is None else torch.from_numpy(picked)
         sizes = np.diff(bounds).tolist()
-        yield Chunk(data.read(row_idx), y, sizes, joint_sizes[chunk : chunk + n_together].tolist())
+        yield Chunk(data.read(row_idx), y, weight, sizes, joint_sizes[chunk : chunk + n_together].tolist())
 
 
 def shuffle(n_rows: int, *, seed: int, epoch: int) -> NDArray[np.int64]:
@@ -258,3 +268,24 @@ def _check_targets(targets: ArrayLike, n_rows: int) -> NDArray[Any]:
     if array.ndim not in (1, 2) or len(array) != n_rows:
         raise ValueError(f"targets must have shape ({n_rows},) or ({n_rows}, n_outputs), got {array.shape}")
     return array
+
+
+def _check_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float32] | None:
+    if weights is None:
+        return None
+    array = np.asarray(weights, np.float32)
+    if array.shape != (n_rows,):
+        raise ValueError(f"weights must have shape ({n_rows},), got {array.shape}")
+    wrong = ~((array >= 0) & np.isfinite(array))
+    if wrong.any():
+        row = np.flatnonzero(wrong)[0]
+        raise ValueError(f"weights must be finite and at least 0, got {array[row]} at row {row}")
+    return array
+
+
+def _pick(weights: NDArray[np.float32] | None, row_idx: NDArray[np.int64]) -> NDArray[np.float32] | None:
+    return None if weights is None else weights.take(row_idx)
+
+
+def _n_bytes(*arrays: NDArray[Any] | None) -> int:
+    return sum(array.nbytes for array in arrays if array is not None)

@@ -46,7 +46,7 @@ def hard_outputs(net: nn.Module, rows: Rows) -> Tensor:
 
 @dataclass(frozen=True)
 class Scores:
-    """Means over rows; see `gatewise.train.Record` for their meaning."""
+    """Weighted means over rows; see `gatewise.train.Record` for their meaning."""
 
     soft_loss: float
     soft: float
@@ -68,28 +68,28 @@ class Evaluator:
 
     def __init__(self, task: Task, data: Data, team: Team) -> None:
         self._task, self._data, self._team = task, data, team
-        n_sampled = min(len(data), max(1, MAX_SOFT_ROWS // team.size))
-        self._sample = np.random.default_rng(0).permutation(len(data))[:n_sampled]
-        self._y = torch.from_numpy(data.targets)
+        weights = np.ones(len(data)) if data.weights is None else data.weights.astype(np.float64)
+        counting = np.flatnonzero(weights)
+        self._sample = np.random.default_rng(0).permutation(counting)[: max(1, MAX_SOFT_ROWS // team.size)]
+        self._y, self._weights = torch.from_numpy(data.targets), torch.from_numpy(weights)
 
     def __call__(self, net: nn.Module) -> Scores:
         circuit = discretize(net)
         engine = Engine(circuit, threads=torch.get_num_threads())
         counts = torch.from_numpy(engine.counts(self._data.packed))
-        sample_y = self._y[self._sample]
+        sample_y, sample_weights = self._y[self._sample], self._weights[self._sample]
         with torch.no_grad():
             hard_rows = self._task.score(read_counts(_on_cpu(net), counts), self._y)
             outputs = _soft_outputs(net, self._data.read(self._sample))
-            soft_rows = self._task.score(outputs, sample_y)
-            loss = self._task.loss(outputs, sample_y) * len(sample_y)
-        sums = [loss, soft_rows.sum(), hard_rows[self._sample].sum(), hard_rows.sum()]
-        n_sampled, n_rows = len(self._sample), len(self._data)
-        *joint, n_sampled, n_rows = self._team.sum([*(float(value) for value in sums), n_sampled, n_rows]).tolist()
-        soft_loss, soft, hard_on_sample = (value / n_sampled for value in joint[:3])
+            rows = (self._task.loss(outputs, sample_y), self._task.score(outputs, sample_y), hard_rows[self._sample])
+        sums = [sample_weights @ each.double() for each in rows]
+        totals = [*sums, sample_weights.sum(), self._weights @ hard_rows, self._weights.sum()]
+        *joint, n_sampled, hard, n_rows = self._team.sum([float(total) for total in totals]).tolist()
+        soft_loss, soft, hard_on_sample = (value / n_sampled for value in joint)
         gap = soft - hard_on_sample if self._task.maximize else hard_on_sample - soft
         ends = np.cumsum([layer.out_features for layer in logic_layers(net)])[:-1]
         gates = [np.bincount(part, minlength=16).tolist() for part in np.split(circuit.gate, ends)]
-        return Scores(soft_loss, soft, joint[3] / n_rows, gap, gates)
+        return Scores(soft_loss, soft, hard / n_rows, gap, gates)
 
 
 def _soft_outputs(net: nn.Module, x: Tensor) -> Tensor:

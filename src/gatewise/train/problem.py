@@ -37,6 +37,8 @@ class Problem:
     team : Team
     n_rows, first_row : int
         Rows of all workers, and how many of them the workers before this one have.
+    weight_scale : float
+        Makes 1 the mean weight of all rows.
     """
 
     net: nn.Module
@@ -47,6 +49,7 @@ class Problem:
     team: Team
     n_rows: int
     first_row: int
+    weight_scale: float
 
     @classmethod
     def check(
@@ -64,7 +67,8 @@ class Problem:
         task.check_counts(counts, validation_counts)
         sizes = team.gather(len(data))
         evaluation = data if validation is None else validation
-        return cls(net, task, data, evaluation, recipe, team, sum(sizes), sum(sizes[: team.rank]))
+        total, _ = (_sum_weights(name, each, team) for name, each in (("data", data), ("validation", evaluation)))
+        return cls(net, task, data, evaluation, recipe, team, sum(sizes), sum(sizes[: team.rank]), sum(sizes) / total)
 
     @property
     def has_validation(self) -> bool:
@@ -112,3 +116,10 @@ def _check_data(name: str, net: nn.Module, task: Task, data: Data) -> Data:
     if n_groups != task.groups:
         raise ValueError(f"net must have {task.groups} groups for {task}, got {n_groups}; task.network builds it")
     return data.with_targets(task.check(name, data.targets))
+
+
+def _sum_weights(name: str, data: Data, team: Team) -> float:
+    total = float(team.sum(len(data) if data.weights is None else float(data.weights.sum(dtype=np.float64))))
+    if not total > 0:
+        raise ValueError(f"{name} weights must have a positive sum, got {total}")
+    return total

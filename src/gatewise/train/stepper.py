@@ -44,19 +44,22 @@ class Stepper:
         if problem.recipe.augment:
             x = torch.cat([self._augment(*each) for each in zip(chunk.x.split(chunk.sizes), steps, strict=True)])
             chunk = chunk._replace(x=x)
+        weight = None if chunk.weight is None else chunk.weight * problem.weight_scale
         if isinstance(optimizer, TrainStep):
-            return optimizer.run(chunk.x, chunk.y, chunk.sizes, rates)
-        batches = zip(chunk.x.split(chunk.sizes), chunk.y.split(chunk.sizes), chunk.joint_sizes, rates, strict=True)
+            return optimizer.run(chunk.x, chunk.y, chunk.sizes, rates, weight)
+        parts = chunk.x, chunk.y, torch.ones(len(chunk.y)) if weight is None else weight
+        batches = zip(*(part.split(chunk.sizes) for part in parts), chunk.joint_sizes, rates, strict=True)
         return [self._take_by_autograd(optimizer, *batch) for batch in batches]
 
     def _take_by_autograd(
-        self, optimizer: torch.optim.Optimizer, x: Tensor, y: Tensor, n_joint: int, rate: float
+        self, optimizer: torch.optim.Optimizer, x: Tensor, y: Tensor, weight: Tensor, n_joint: int, rate: float
     ) -> Tensor:
         problem = self._problem
         for group in optimizer.param_groups:
             group["lr"] = rate
-        outputs, y = self._model(x.to(self._device)), y.to(self._device)
-        loss = problem.task.loss(outputs, y) if len(x) else outputs.sum()  # the mean of nothing would be NaN
+        outputs, y, weight = self._model(x.to(self._device)), y.to(self._device), weight.to(self._device)
+        # The mean of nothing would be NaN.
+        loss = (problem.task.loss(outputs, y) * weight).mean() if len(x) else outputs.sum()
         if problem.team.size > 1:  # gradients will be averaged over workers, not over rows
             (loss * (problem.team.size * len(x) / n_joint)).backward()
         else:

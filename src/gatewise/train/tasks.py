@@ -1,6 +1,6 @@
 """What a network is trained for: its head, the loss, the score of its circuit, and which targets make sense.
 
-In: outputs of a network, (n_rows, groups), and targets. Out: the mean loss of the rows, and a score for each.
+In: outputs of a network, (n_rows, groups), and targets. Out: a loss and a score for each row.
 A task is a small value without state; everything that predictions need is in the network that `network` builds.
 `loss_name` is what `nn.TrainStep` calls the same loss, or None.
 """
@@ -91,8 +91,8 @@ class Classification:
                 )
 
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
-        """Cross-entropy, mean over rows."""
-        return functional.cross_entropy(outputs, y, label_smoothing=self.smoothing)
+        """Cross-entropy, (n_rows,)."""
+        return functional.cross_entropy(outputs, y, label_smoothing=self.smoothing, reduction="none")
 
     def score(self, outputs: Tensor, y: Tensor) -> Tensor:
         """1 for a right class, 0 for a wrong one, (n_rows,)."""
@@ -171,8 +171,8 @@ class MultiLabel:
             raise ValueError(f"every label must be true in some rows and false in others, got {kept} for label {label}")
 
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
-        """Logistic loss, mean over rows and labels."""
-        return functional.binary_cross_entropy_with_logits(outputs, y)
+        """Logistic loss, averaged over labels, (n_rows,)."""
+        return functional.binary_cross_entropy_with_logits(outputs, y, reduction="none").mean(1)
 
     def score(self, outputs: Tensor, y: Tensor) -> Tensor:
         """Share of right labels, (n_rows,)."""
@@ -271,8 +271,8 @@ class Regression:
         """Any finite targets will do."""
 
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
-        """Squared error, mean over rows and outputs."""
-        return self._errors(outputs, y).square().mean()
+        """Squared error, averaged over outputs, (n_rows,)."""
+        return self._errors(outputs, y).square().mean(1)
 
     def score(self, outputs: Tensor, y: Tensor) -> Tensor:
         """Squared error, averaged over outputs, (n_rows,)."""
