@@ -1,6 +1,7 @@
 """Tasks and their heads: networks, targets, losses, and that circuits with heads equal `eval()`."""
 
 import copy
+import dataclasses
 import io
 
 import numpy as np
@@ -13,6 +14,7 @@ import torch
 from train_runs import seeded
 
 from gatewise import nn
+from gatewise.nn import TrainStep
 from gatewise.train import Binary, Bits, Classification, Constant, MultiLabel, Recipe, Regression, fit, split
 from gatewise.train.evaluate import hard_outputs
 
@@ -47,6 +49,17 @@ def test_task_is_learned(case: str) -> None:
     else:
         columns = targets.reshape(len(ROWS), -1)
         assert (np.square(predicted - columns).mean(0) < 0.2 * columns.var(0)).all()
+
+
+@pytest.mark.parametrize("case", [case for case, (task, _) in CASES.items() if task.loss_name])
+def test_native_steps_equal_autograd(case: str) -> None:
+    task, targets = CASES[case]
+    recipes = [dataclasses.replace(RECIPE, epochs=3, clip=clip) for clip in (None, 1e9)]  # native steps do not clip
+    net = task.network(10, [96, 96], seed=0, generator=seeded())
+    assert TrainStep.supports(task.native_part(net))
+    native, autograd = (fit(net, task, Bits(ROWS, targets), recipe=recipe) for recipe in recipes)
+    for mine, expected in zip(native.history, autograd.history, strict=True):
+        assert (mine.loss, mine.soft_loss) == pytest.approx((expected.loss, expected.soft_loss), rel=1e-3)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -18,8 +18,9 @@ from gatewise.train.state import Optimizer, State
 def make_optimizer(net: nn.Module, problem: Problem) -> Optimizer:
     """Adam: the native step, or torch's for what that does not support. Both read each other's checkpoints."""
     loss, alone = problem.task.loss_name, problem.team.size == 1
-    if loss and alone and not problem.recipe.clip and TrainStep.supports(net):
-        return TrainStep(net, loss, label_smoothing=problem.task.smoothing)  # type: ignore[arg-type]
+    part = problem.task.native_part(net)
+    if loss and alone and not problem.recipe.clip and TrainStep.supports(part):
+        return TrainStep(part, loss, label_smoothing=problem.task.smoothing)  # type: ignore[arg-type]
     return torch.optim.Adam(net.parameters(), fused=True)
 
 
@@ -46,7 +47,7 @@ class Stepper:
             chunk = chunk._replace(x=x)
         weight = None if chunk.weight is None else chunk.weight * problem.weight_scale
         if isinstance(optimizer, TrainStep):
-            return optimizer.run(chunk.x, chunk.y, chunk.sizes, rates, weight)
+            return optimizer.run(chunk.x, problem.task.native_targets(chunk.y), chunk.sizes, rates, weight)
         parts = chunk.x, chunk.y, torch.ones(len(chunk.y)) if weight is None else weight
         batches = zip(*(part.split(chunk.sizes) for part in parts), chunk.joint_sizes, rates, strict=True)
         return [self._take_by_autograd(optimizer, *batch) for batch in batches]

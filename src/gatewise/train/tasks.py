@@ -2,7 +2,8 @@
 
 In: outputs of a network, (n_rows, groups), and targets. Out: a loss and a score for each row.
 A task is a small value without state; everything that predictions need is in the network that `network` builds.
-`loss_name` is what `nn.TrainStep` calls the same loss, or None.
+`loss_name` is what `nn.TrainStep` calls the same loss, or None; `native_part` and `native_targets` give the network and
+the targets that it takes.
 """
 
 import copy
@@ -13,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import Sequential, functional
+from torch.nn import Module, Sequential, functional
 
 from gatewise.nn import Affine, GroupSum, LogicNetwork, logic_network
 from gatewise.nn.step import LossName
@@ -93,6 +94,14 @@ class Classification:
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
         """Cross-entropy, (n_rows,)."""
         return functional.cross_entropy(outputs, y, label_smoothing=self.smoothing, reduction="none")
+
+    def native_part(self, net: Module) -> Module:
+        """The whole network."""
+        return net
+
+    def native_targets(self, y: Tensor) -> Tensor:
+        """The targets as they are."""
+        return y
 
     def score(self, outputs: Tensor, y: Tensor) -> Tensor:
         """1 for a right class, 0 for a wrong one, (n_rows,)."""
@@ -174,6 +183,14 @@ class MultiLabel:
         """Logistic loss, averaged over labels, (n_rows,)."""
         return functional.binary_cross_entropy_with_logits(outputs, y, reduction="none").mean(1)
 
+    def native_part(self, net: Module) -> Module:
+        """The whole network."""
+        return net
+
+    def native_targets(self, y: Tensor) -> Tensor:
+        """The targets as they are."""
+        return y
+
     def score(self, outputs: Tensor, y: Tensor) -> Tensor:
         """Share of right labels, (n_rows,)."""
         return ((outputs >= 0) == (y > 0.5)).double().mean(1)
@@ -232,11 +249,15 @@ class Regression:
 
     score_name = "mse"
     maximize = False
-    loss_name: ClassVar[LossName | None] = None  # the head's scales are not native
     smoothing = 0.0
 
     def __init__(self, head: Affine) -> None:
         self.head = head
+
+    @property
+    def loss_name(self) -> LossName | None:
+        """Affine heads can be undone in the targets."""
+        return "squared_error" if type(self.head) is Affine else None
 
     def __repr__(self) -> str:
         return f"Regression({self.head})"
@@ -273,6 +294,15 @@ class Regression:
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
         """Squared error, averaged over outputs, (n_rows,)."""
         return self._errors(outputs, y).square().mean(1)
+
+    def native_part(self, net: Module) -> Module:
+        """The network below the head, if it has the head of this task."""
+        *below, head = net if isinstance(net, Sequential) else [net]
+        return below[0] if len(below) == 1 and repr(head) == repr(self.head) else net
+
+    def native_targets(self, y: Tensor) -> Tensor:
+        """The shares that the head would give these values for."""
+        return (y - self.head.offset) / self.head.scale
 
     def score(self, outputs: Tensor, y: Tensor) -> Tensor:
         """Squared error, averaged over outputs, (n_rows,)."""
