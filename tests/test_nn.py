@@ -26,6 +26,7 @@ from gatewise.nn import (
     discretize,
     functional,
     logic_network,
+    with_sampling,
 )
 from gatewise.nn.relaxation import Einstein, Minimum, Yager
 from gatewise.run import reference
@@ -291,3 +292,13 @@ def test_same_seed_same_network_whatever_the_threads() -> None:
 def test_misuse_is_refused(make: object, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         make()  # type: ignore[operator]
+
+
+def test_with_sampling_changes_a_copy_only() -> None:
+    net = logic_network(6, [12, 12], 2, tau=2.0, seed=0, generator=torch.Generator().manual_seed(0))
+    hard = with_sampling(net, HardStraightThrough())
+    x = (torch.rand(9, 6, generator=torch.Generator().manual_seed(1)) > 0.5).float()
+    torch.testing.assert_close(hard.train()(x), net.eval()(x))
+    assert not torch.allclose(net.train()(x), net.eval()(x))
+    assert torch.equal(hard[0].weight, net[0].weight)
+    assert hard[0].sampling is hard[1].sampling

@@ -10,7 +10,7 @@ except ModuleNotFoundError as error:
 
 from gatewise.nn.discretize import discretize, read_counts
 from gatewise.nn.head import Affine, Logit
-from gatewise.nn.layer import GroupSum, LogicLayer, LogicNetwork, logic_network
+from gatewise.nn.layer import GroupSum, LogicLayer, LogicNetwork, logic_network, with_sampling
 from gatewise.nn.parametrization import Light, Residual, Softmax, normal
 from gatewise.nn.sampling import Gumbel, HardStraightThrough, Soft
 from gatewise.nn.step import TrainStep
@@ -32,4 +32,5 @@ __all__ = [
     "logic_network",
     "normal",
     "read_counts",
+    "with_sampling",
 ]

@@ -4,6 +4,7 @@ In: values in [0, 1], any leading dimensions. Out: the same, or sums per group. 
 is hard: on 0/1 input it computes exactly the circuit that `discretize` gives. Wiring is part of the state.
 """
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -213,6 +214,28 @@ def logic_network(
     for layer_idx, (n_in, n_out) in enumerate(zip([in_features, *widths], widths, strict=False)):
         layers.append(LogicLayer(n_in, n_out, seed=(seed, layer_idx), generator=generator, **options))
     return LogicNetwork(*layers, GroupSum(groups, tau))
+
+
+def with_sampling(module: nn.Module, sampling: Sampling) -> nn.Module:
+    """A copy of a module whose layers draw their gates in another way, such as hard after soft training.
+
+    Parameters
+    ----------
+    module : with LogicLayers
+    sampling : Soft, HardStraightThrough or Gumbel
+        Shared by all layers.
+
+    Examples
+    --------
+    >>> from gatewise.nn import HardStraightThrough
+    >>> with_sampling(logic_network(4, [8, 6], 3, seed=0), HardStraightThrough())[1].sampling
+    HardStraightThrough()
+    """
+    copied = copy.deepcopy(module)
+    for part in copied.modules():
+        if isinstance(part, LogicLayer):
+            part.sampling = sampling
+    return copied
 
 
 def _check_width(layer: LogicLayer, x: Tensor) -> None:
