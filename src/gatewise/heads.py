@@ -80,7 +80,8 @@ class Classes:
 
     def predict(self, counts: ArrayLike) -> NDArray[Any]:
         """Label of each row, (n_rows,)."""
-        return self.label_array.take(np.asarray(counts).argmax(axis=1))
+        labels: NDArray[Any] = self.label_array.take(np.asarray(counts).argmax(axis=1))
+        return labels
 
     def to_document(self) -> dict[str, Any]:
         """What JSON can express of the head."""
@@ -187,9 +188,7 @@ def head_from_document(document: object) -> Head:
 def _as_label(value: object) -> Label:
     label = value.item() if isinstance(value, np.generic) else value
     if not isinstance(label, str | int | float):
-        raise TypeError(
-            f"labels must be strings, numbers or bools, got {type(value).__name__}; convert them, as by str"
-        )
+        raise ValueError(f"labels must be strings, numbers or bools, got {value!r:.60}; convert them, as by str")
     if isinstance(label, float) and not np.isfinite(label):
         raise ValueError(f"labels must be finite, got {label}; leave out rows without a label")
     if isinstance(label, int) and not -(2**63) <= label < 2**63:

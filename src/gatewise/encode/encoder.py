@@ -5,6 +5,7 @@ Invariant: an encoder is an immutable value; the same row gives the same bits in
 holds it exactly, on every machine and with every number of threads.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -121,7 +122,7 @@ class Encoder:
         if n_thresholds < 1 or not 0 < high < np.inf:
             raise ValueError(f"n_thresholds and high must be positive, got {n_thresholds} and {high}")
         thresholds = high * np.arange(1, n_thresholds + 1) / (n_thresholds + 1)
-        return cls(tuple(Numeric(name, thresholds) for name in default_names(int(np.prod(shape)))))
+        return cls(tuple(Numeric(name, thresholds) for name in default_names(math.prod(shape))))
 
     @property
     def n_columns(self) -> int:

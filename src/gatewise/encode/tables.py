@@ -5,6 +5,7 @@ names, a size, and a function that reads column i.
 Invariant: a column that was read is an array of numbers or bools, or `Coded` values; its missing values are NaN or -1.
 """
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -133,7 +134,7 @@ def _from_array(X: NDArray[Any]) -> Table:
         )
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError("X must be a plain array, got a masked one; pass X.filled(np.nan)")
-    rows = X.reshape(len(X), int(np.prod(X.shape[1:])))
+    rows = X.reshape(len(X), math.prod(X.shape[1:])) if X.ndim > 2 else X
     is_numeric = X.dtype.kind in "biuf"
     return Table(None, *rows.shape, lambda i: _read_array(rows[:, i], f"x{i}"), rows if is_numeric else None)
 
