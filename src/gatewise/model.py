@@ -227,12 +227,14 @@ def load(path: str | os.PathLike[str]) -> Model | Circuit | SeededCircuit:
     OSError
         The file cannot be read.
     """
-    return open_container(Path(path).read_bytes(), os.fspath(path), _decode_any)
+    return open_container(Path(path).read_bytes(), os.fspath(path), decode)
 
 
-def _decode_any(tensors: Tensors, document: Document) -> Model | Circuit | SeededCircuit:
-    decode = _decode_model if document.get("kind") == "model" else io.decode_circuit
-    return decode(tensors, document)
+def decode(tensors: Tensors, document: Document) -> Model | Circuit | SeededCircuit:
+    """The content of a container of any kind; raises ValueError if it is not valid."""
+    if document.get("kind") == "model":
+        return _decode_model(tensors, document)
+    return io.decode_circuit(tensors, document)
 
 
 def _decode_model(tensors: Tensors, document: Document) -> Model:

@@ -19,7 +19,7 @@ from gatewise.encode.fit import default_names
 from gatewise.packing import pack_integers, pack_nibbles, unpack_integers, unpack_nibbles
 from gatewise.wiring import as_integer
 
-MAX_COLUMNS = 2**24
+MAX_COLUMNS = 2**20  # a file can say in bits that there is a column, which then takes half a kilobyte
 MAX_THRESHOLDS = 2**31 - 1
 IS_CATEGORICAL, HAS_MISSING = 1, 2
 """Flags of a column, one nibble each."""
@@ -27,6 +27,8 @@ IS_CATEGORICAL, HAS_MISSING = 1, 2
 
 def encode_columns(columns: Sequence[Column], named: bool) -> tuple[Tensors, Document]:
     """Tensors and document that stand for columns."""
+    if len(columns) > MAX_COLUMNS:
+        raise ValueError(f"columns must number at most {MAX_COLUMNS} in a file, got {len(columns)}")
     numeric = [column for column in columns if isinstance(column, Numeric)]
     categorical = [column for column in columns if isinstance(column, Categorical)]
     thresholds = np.concatenate([np.empty(0), *(column.thresholds for column in numeric)])

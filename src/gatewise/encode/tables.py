@@ -136,7 +136,8 @@ def _from_array(X: NDArray[Any]) -> Table:
         raise TypeError("X must be a plain array, got a masked one; pass X.filled(np.nan)")
     rows = X.reshape(len(X), math.prod(X.shape[1:])) if X.ndim > 2 else X
     is_numeric = X.dtype.kind in "biuf"
-    return Table(None, *rows.shape, lambda i: _read_array(rows[:, i], f"x{i}"), rows if is_numeric else None)
+    n_rows, n_columns = rows.shape
+    return Table(None, n_rows, n_columns, lambda i: _read_array(rows[:, i], f"x{i}"), rows if is_numeric else None)
 
 
 def _from_pandas(X: Any) -> Table:
