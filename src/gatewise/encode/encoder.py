@@ -70,7 +70,7 @@ class Encoder:
         object.__setattr__(self, "named", bool(self.named))
 
     @classmethod
-    def fit(cls, X: Any, *, max_bits: int | None = None, categorical: Sequence[str | int] = ()) -> "Encoder":
+    def fit(cls, X: Any, *, max_bits: int | None = None, categorical: Sequence[str | int] | None = None) -> "Encoder":
         """Choose thresholds and categories for a table.
 
         Numbers get thresholds that cut their rows into parts of about equal size, each halfway between two neighboring
@@ -89,7 +89,7 @@ class Encoder:
             than 200,000 rows a fixed random sample of that size is looked at, all of them for missing values.
         max_bits : int, optional
             4096 by default, or more if there are more columns.
-        categorical : sequence of names or positions
+        categorical : sequence of names or positions, optional
             Columns of numbers to be taken for categories.
 
         Examples
@@ -99,7 +99,7 @@ class Encoder:
         ['x0 > 28', 'x0 > 44.5', 'x1 = none', 'x1 = private', 'x1 = state', 'x1 is missing']
         """
         table = as_table(X)
-        return cls(tuple(fit_columns(table, max_bits, categorical)), table.names is not None)
+        return cls(tuple(fit_columns(table, max_bits, categorical or ())), table.names is not None)
 
     @classmethod
     def images(cls, shape: Sequence[int], n_thresholds: int, *, high: float = 255.0) -> "Encoder":

@@ -17,6 +17,7 @@ MAX_THRESHOLDS = 32
 MAX_CATEGORIES = 64
 MAX_BITS = 4096
 MAX_SAMPLE = 200_000
+MAX_KEPT = 1024  # a column with more distinct values is summarized twice, to save the memory between
 
 LARGEST = np.finfo(np.float64).max
 
@@ -62,16 +63,19 @@ def fit_columns(table: Table, max_bits: int | None, categorical: Sequence[str | 
     sample = None
     if table.n_rows > MAX_SAMPLE:
         sample = np.sort(np.random.default_rng(0).choice(table.n_rows, MAX_SAMPLE, replace=False, shuffle=False))
-    widest, columns, n_wanted, n_missing = max(MAX_THRESHOLDS, MAX_CATEGORIES), [], [], 0
+    small: dict[int, Summary] = {}
+    n_wanted, n_missing = np.zeros(table.n_columns, np.int64), 0
     for i, name in enumerate(names):
         summary = summarize(table.read(i), name, i in is_categorical, sample)
-        columns.append(summary.to_column(widest))
-        n_wanted.append(summary.n_wanted)
+        n_wanted[i] = summary.n_wanted
         n_missing += summary.needs_missing
-    limit = _find_limit(np.array(n_wanted), n_missing, max_bits)
-    for i in np.flatnonzero(np.array(n_wanted) > limit).tolist():
-        columns[i] = summarize(table.read(i), names[i], i in is_categorical, sample).to_column(limit)
-    return columns
+        if len(summary.values) <= MAX_KEPT:
+            small[i] = summary
+    limit = _find_limit(n_wanted, n_missing, max_bits)
+    return [
+        (small.get(i) or summarize(table.read(i), name, i in is_categorical, sample)).to_column(limit)
+        for i, name in enumerate(names)
+    ]
 
 
 def default_names(n_columns: int) -> tuple[str, ...]:
@@ -120,8 +124,11 @@ def choose_thresholds(values: NDArray[np.float64], counts: NDArray[np.int64], n:
     if n == 0:
         return np.empty(0)
     weights = counts.astype(np.float64)
-    for _ in range(20):  # converges to parts of equal weight
-        weights = np.minimum(counts, weights.sum() / (n + 1))
+    for _ in range(20):  # converges to weights of at most a part each
+        part = weights.sum() / (n + 1)
+        if weights.max() <= part:
+            break
+        weights = np.minimum(counts, part)
     ends = np.cumsum(weights)[:-1]
     wanted = weights.sum() * np.arange(1, n + 1) / (n + 1)
     above = np.searchsorted(ends, wanted).clip(1, len(ends) - 1)
@@ -142,7 +149,7 @@ def _midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[n
 
 def _summarize_coded(raw: Coded, name: str, sample: NDArray[np.int64] | None) -> Summary:
     codes = raw.codes if sample is None else raw.codes[sample]
-    counts = np.bincount(codes + 1, minlength=len(raw.values) + 1)[1:]
+    counts = np.bincount(codes.astype(np.int64) + 1, minlength=len(raw.values) + 1)[1:]
     seen = np.flatnonzero(counts)
     values = [as_value(name, raw.values[i]) for i in seen.tolist()]
     order = sorted(range(len(values)), key=lambda i: (isinstance(values[i], str), values[i]))

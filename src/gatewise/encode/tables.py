@@ -149,14 +149,17 @@ def _from_pandas(X: Any) -> Table:
         column = X.iloc[:, i]
         if type(column.dtype).__name__ == "CategoricalDtype":
             return _drop_missing(column.cat.categories.tolist(), column.cat.codes.to_numpy())
+        if type(column.dtype).__name__ == "StringDtype":
+            codes, values = column.factorize()  # many times faster than looking at each string
+            return _drop_missing(values.tolist(), codes)
         if isinstance(column.dtype, np.dtype):
             return _read_array(column.to_numpy(), names[i])
-        kind, values = getattr(column.dtype, "kind", "O"), None
+        kind, array = getattr(column.dtype, "kind", "O"), None
         if kind in "iu" and not column.hasnans:
-            values = column.to_numpy(np.int64 if kind == "i" else np.uint64)
+            array = column.to_numpy(np.int64 if kind == "i" else np.uint64)
         elif kind == "f":
-            values = column.to_numpy(np.float64, na_value=np.nan)
-        return _read_array(column.to_numpy(object) if values is None else values, names[i])
+            array = column.to_numpy(np.float64, na_value=np.nan)
+        return _read_array(column.to_numpy(object) if array is None else array, names[i])
 
     return Table(_check_names(names), len(X), len(names), read, matrix)
 
