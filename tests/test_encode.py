@@ -172,6 +172,12 @@ def test_infinities_are_ordinary_values() -> None:
     assert bits_of(Encoder.fit(X[[0, 3]]), X) == [[0], [0], [1], [1]]
 
 
+def test_long_doubles_are_rounded_before_they_are_told_apart() -> None:
+    X = np.array([[1.0], [1.0], [2.0]], np.longdouble)
+    X[1] += np.finfo(np.longdouble).eps
+    assert Encoder.fit(X).describe_bits() == ["x0 > 1.5"]
+
+
 def test_largest_floats_do_not_overflow() -> None:
     X = np.array([[-1.7e308], [1.7e308]])
     assert bits_of(Encoder.fit(X), X) == [[0], [1]]
@@ -310,6 +316,8 @@ def test_take_keeps_columns_and_order() -> None:
     for bad in ([8], [-1], [1, 1]):
         with pytest.raises(ValueError, match=r"bit_idx must be distinct and in 0..7"):
             encoder.take(bad)
+    with pytest.raises(TypeError, match="bit_idx must hold positions, got bool"):
+        encoder.take([True, False])
 
 
 @pytest.mark.parametrize("encoder", [mixed(), mixed().take([]), Encoder.images((3, 3), 2), Encoder([])])

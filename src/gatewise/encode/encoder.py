@@ -211,7 +211,10 @@ class Encoder:
         >>> Encoder.images((1, 2), 3).take([5, 0]).describe_bits()
         ['x0 > 63.75', 'x1 > 191.25']
         """
-        wanted = np.sort(np.asarray(bit_idx, np.int64).reshape(-1))
+        given = np.asarray(bit_idx)
+        if given.size and given.dtype.kind not in "iu":
+            raise TypeError(f"bit_idx must hold positions, got {given.dtype}; np.flatnonzero makes them of a mask")
+        wanted = np.sort(given.reshape(-1).astype(np.int64))
         if len(wanted) and (wanted[0] < 0 or wanted[-1] >= self.n_bits or (np.diff(wanted) == 0).any()):
             raise ValueError(f"bit_idx must be distinct and in 0..{self.n_bits - 1}, got {bit_idx!r:.200}")
         ends = np.cumsum([0, *(column.n_bits for column in self.columns)])

@@ -91,7 +91,7 @@ def summarize(raw: Raw, name: str, is_categorical: bool, sample: NDArray[np.int6
     missing = np.isnan(raw) if raw.dtype.kind == "f" else np.zeros(1, bool)
     rows = raw if sample is None else raw[sample]
     if raw.dtype.kind == "f":
-        rows = rows[~np.isnan(rows)]
+        rows = rows[~np.isnan(rows)].astype(np.float64 if raw.dtype.itemsize > 8 else raw.dtype)
     if raw.dtype.kind in "iu":
         for extreme in (raw.min(), raw.max()):
             check_exact(extreme, name)
