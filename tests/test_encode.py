@@ -163,6 +163,26 @@ def test_neighboring_floats_are_separated(dtype: str) -> None:
         assert bits_of(encoder, X) == [[0], [1]]
 
 
+@hypothesis.given(
+    values=st.lists(st.floats(), min_size=1, max_size=33), width=st.sampled_from([np.float32, np.float64])
+)
+def test_few_values_are_told_apart_and_nothing_else(values: list[float], width: type) -> None:
+    with np.errstate(over="ignore"):
+        X = np.array(values).astype(width)[:, np.newaxis]
+    bits = Encoder.fit(X).encode(X).unpack()
+    same_value = (X == X.T) | (np.isnan(X) & np.isnan(X.T))
+    np.testing.assert_array_equal((bits[:, np.newaxis] == bits).all(axis=2), same_value)
+
+
+@hypothesis.given(counts=st.lists(st.integers(1, 50), min_size=34, max_size=80), n=st.integers(1, 32))
+def test_thresholds_are_few_and_distinct(counts: list[int], n: int) -> None:
+    values = np.arange(len(counts), dtype=np.float64)
+    thresholds = fit.choose_thresholds(values, np.array(counts), n)
+    assert 1 <= len(thresholds) <= n
+    assert (np.diff(thresholds) > 0).all()
+    assert np.isin(thresholds, values[:-1] + 0.5).all()
+
+
 def test_infinities_are_ordinary_values() -> None:
     X = np.array([[-INF], [-1.0], [5.0], [INF]])
     encoder = Encoder.fit(X)
