@@ -7,7 +7,8 @@
 namespace gatewise {
 namespace {
 
-constexpr size_t kRowsPerJob = 4 * kEncodeRows;
+constexpr size_t kRowsPerJob = 8 * kEncodeRows;
+constexpr size_t kRowsPerWord = 64;
 
 // The tests below ask of a value of type T what the test of a double asks of the same value, without rounding.
 
@@ -35,6 +36,14 @@ Test<T> convert(Question question, double value, T) {
   if (question == Question::kEqual && (whole != value || !fits)) return {0, Question::kNever};
   if (!fits) return {0, value < lowest ? Question::kAlways : Question::kNever};
   return {static_cast<T>(whole), question};
+}
+
+// Rows of the next block. Columns that lie in one piece are read where they are, so their blocks may be any number of
+// whole words; long ones keep to one column for a while, as memory likes it.
+size_t block_rows(const Table& table, size_t n_left) {
+  const bool in_place = table.row_stride == kValueBytes[static_cast<size_t>(table.type)];
+  if (in_place && n_left >= kRowsPerWord) return n_left / kRowsPerWord * kRowsPerWord;
+  return std::min(kEncodeRows, n_left);
 }
 
 // The block of rows after row `end`, as far as it is one piece of memory: tiles jump from row to row, which processors
@@ -66,12 +75,13 @@ void Encoder::encode(const Table& table, uint64_t* words, size_t pitch, Pool& po
   const size_t n_jobs = (table.n_rows + kRowsPerJob - 1) / kRowsPerJob;
   pool.run(n_jobs, [&](size_t, size_t job) {
     const size_t end = std::min(table.n_rows, (job + 1) * kRowsPerJob);
-    for (size_t first = job * kRowsPerJob; first < end; first += kEncodeRows) {
-      const size_t n_rows = std::min(kEncodeRows, end - first);
+    for (size_t first = job * kRowsPerJob; first < end;) {
+      const size_t n_rows = block_rows(table, end - first);
       const uint8_t* data = table.data + static_cast<ptrdiff_t>(first) * table.row_stride;
       kernels_.encode[type]({data, table.row_stride, table.column_stride, n_rows, table.n_columns, tests[type],
                              test_ptr_.data() + table.first_column, words + first / 64, pitch,
                              rows_after(table, first + n_rows)});
+      first += n_rows;
     }
   });
 }

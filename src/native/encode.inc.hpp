@@ -182,7 +182,7 @@ template <typename T>
 void encode(const TableBlock& block) {
   constexpr size_t width = kTileBytes / sizeof(T);
   alignas(64) T tile[width * kEncodeRows];
-  // Whole words of a column that lies in one piece are read where they are.
+  // Whole words of a column that lies in one piece are read where they are, any number of them.
   const bool in_place = block.row_stride == sizeof(T) && block.n_rows % kWordRows == 0;
   size_t fetched = 0;
   for (size_t c = 0; c < block.n_columns; c += width) {

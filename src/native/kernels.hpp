@@ -80,9 +80,11 @@ struct Test {
 // Types that a table's values can have, in the order of Kernels::encode.
 enum class ValueType { kFloat32, kFloat64, kUint8, kInt32, kInt64 };
 constexpr size_t kNumValueTypes = 5;
+constexpr ptrdiff_t kValueBytes[kNumValueTypes] = {4, 8, 1, 4, 8};
 
-// A block of at most kEncodeRows rows of a table, and where its bits go: word w of test t to words[t * pitch + w]. The
-// tests of column c are tests[test_ptr[c]] and following, of type Test<T>. Strides are in bytes.
+// A block of rows of a table, and where its bits go: word w of test t to words[t * pitch + w]. The tests of column c
+// are tests[test_ptr[c]] and following, of type Test<T>. Strides are in bytes. There are at most kEncodeRows rows, but
+// for whole words of columns that lie in one piece.
 constexpr size_t kEncodeRows = 256;
 struct TableBlock {
   const uint8_t* data;
