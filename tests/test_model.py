@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from corpus import random_layers
+from tools import require_module
 
 import gatewise
 from gatewise import Circuit, Encoder, FileError, Model
@@ -144,6 +145,27 @@ def test_info_and_repr() -> None:
     assert (info["head"], info["classes"]) == ("Classes", ["no", "yes", "maybe"])
     sizes = f"columns=6, bits={info['bits']}, gates={info['gates']}, levels=2"
     assert repr(model) == f"Model({sizes}, head=Classes, bytes={info['bytes']})"
+
+
+def test_a_network_and_its_model_agree() -> None:
+    torch = require_module("torch", "pip install -c constraints.txt torch==2.13.0")
+    from gatewise import nn
+
+    X = make_parts()[2]
+    encoder = Encoder.fit(X)
+    bits = torch.from_numpy(encoder.encode_rows(X).unpack()).float()
+    net = nn.logic_network(encoder.n_bits, [200, 120], groups=3, tau=5.0, seed=1).eval()
+    model = Model.build(encoder, nn.discretize(net), Classes((0, 1, 2), tau=5.0, group_size=40))
+    with torch.no_grad():
+        scores = net(bits).numpy()
+    np.testing.assert_allclose(model.scores(X), scores, rtol=1e-6)
+    np.testing.assert_array_equal(model.predict(X), scores.argmax(axis=1))
+    regression = torch.nn.Sequential(
+        *nn.logic_network(encoder.n_bits, [200, 120], groups=2, tau=60.0, seed=2), nn.Logit([2.0, 3.0], [1.0, -1.0])
+    ).eval()
+    model = Model.build(encoder, nn.discretize(regression), Logit((2.0, 3.0), (1.0, -1.0), group_size=60))
+    with torch.no_grad():
+        np.testing.assert_allclose(model.predict(X), regression(bits).numpy(), rtol=1e-5, atol=1e-5)
 
 
 # Files
