@@ -13,7 +13,7 @@ PACKAGE = Path(gatewise.__file__).parent
 
 # What each module or folder of the package may import from the others.
 ALLOWED = {
-    "__init__": {"circuit", "container", "io", "passes", "run", "seeded"},
+    "__init__": {"circuit", "container", "encode", "model", "passes", "run", "seeded"},
     "gates": set(),
     "circuit": {"gates"},
     "wiring": {"circuit"},
@@ -22,9 +22,12 @@ ALLOWED = {
     "container": set(),
     "files": set(),
     "io": {"circuit", "container", "files", "packing", "seeded", "wiring"},
+    "encode": {"_native", "container", "packing", "run", "wiring"},
+    "heads": {"container", "wiring"},
+    "model": {"_native", "circuit", "container", "encode", "files", "heads", "io", "passes", "run", "seeded"},
     "passes": {"_native", "circuit", "gates"},
     "run": {"_native", "circuit", "gates"},
-    "nn": {"_native", "circuit", "gates", "seeded", "wiring"},
+    "nn": {"_native", "circuit", "gates", "heads", "seeded", "wiring"},
     "train": {"circuit", "container", "files", "gates", "nn", "run"},
 }
 

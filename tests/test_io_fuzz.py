@@ -1,4 +1,4 @@
-"""Fuzzing of the .gw reader: whatever the bytes, a valid circuit or a FileError, in bounded memory."""
+"""Fuzzing of the .gw reader: whatever the bytes, a valid circuit or model or a FileError, in bounded memory."""
 
 import json
 import random
@@ -8,11 +8,15 @@ import numpy as np
 import pytest
 from sealing import seal, unseal
 
+from gatewise import io
 from gatewise.circuit import Circuit
-from gatewise.io import FileError, from_bytes, to_bytes
+from gatewise.container import FileError, open_container
+from gatewise.encode import Categorical, Encoder, Numeric
+from gatewise.heads import Affine, Classes, Logit
+from gatewise.model import Model, decode
 from gatewise.seeded import SeededCircuit
 
-N_SEEDS = 12
+N_SEEDS = {"circuits": 12, "models": 6}
 N_CASES = 10_000  # per seed
 MEMORY_EVERY = 40
 MAX_MEMORY = 64 * 2**20
@@ -24,14 +28,39 @@ VALUES = [
 ]  # fmt: skip
 
 
-def base_files():
-    """Small files of both kinds, some with several frames in each stream."""
+def base_files(kind):
+    """Small files, some with several frames in each stream."""
+    return model_files() if kind == "models" else circuit_files()
+
+
+def model_files():
+    """Named and unnamed columns of every kind, constant models, every head."""
+    rng = np.random.default_rng(1)
+    columns = [Numeric("age", [17.5, 37.5], True), Categorical("work", ("a", "ü", 3, 2.5, True), True)]
+    columns += [Numeric("none", []), Categorical("single", ("yes",))]
+    mixed = Encoder(columns, named=True)
+    gates = [rng.integers(0, 16, n) for n in (9, 8)]
+    circuit = SeededCircuit(mixed.n_bits, gates=gates, n_groups=2, seed=3).expand()
+    image = Encoder.images((9, 8), 3)
+    many = Circuit(image.n_bits, [6], [2], [3], [image.n_bits + 2] * 3, [0, 1, 2, 3])
+    nothing = Circuit(0, [], [], [], [1], [0, 1])
+    models = [
+        Model(mixed, circuit, Classes(("no", 7), 2.5, 4)),
+        Model(mixed, circuit, Affine((1.0, 2.0), (0.5, -1.0), 4)),
+        Model(image, many, Classes((True, 1.5, "x"), 1.0, 1)),
+        Model(Encoder([Numeric("x0", [])]), nothing, Logit((1.0,), (0.0,), 1)),
+    ]
+    return [model.to_bytes() for model in models]
+
+
+def circuit_files():
+    """Both kinds of circuits."""
     rng = np.random.default_rng(0)
     seeded = SeededCircuit(6, gates=[rng.integers(0, 16, n) for n in (9, 8)], n_groups=4, seed=3)
     wide = SeededCircuit(20, gates=[rng.integers(0, 16, n) for n in (200, 150)], n_groups=10, seed=4)
     constants = Circuit(2, gate=[6], a=[2], b=[3], outputs=[0, 1, 4] + [2] * 300, group_ptr=[0, 2, 2, 303])
     circuits = [seeded, seeded.expand(), wide.expand(), constants, Circuit(0, [], [], [], [], [0])]
-    return [to_bytes(circuit) for circuit in circuits]
+    return [io.to_bytes(circuit) for circuit in circuits]
 
 
 def mutate_bytes(rng, data):
@@ -123,13 +152,18 @@ def make_case(rng, files):
 
 
 def read(data):
-    """What `from_bytes` gives, or None for a FileError; any other exception is the bug that we look for."""
+    """What a file holds, or None for a FileError; any other exception is the bug that we look for."""
     try:
-        circuit = from_bytes(data)
+        content = open_container(data, "data", decode)
     except FileError:
         return None
-    (circuit if isinstance(circuit, Circuit) else circuit.expand()).validate()
-    return circuit
+    circuit = content.circuit if isinstance(content, Model) else content
+    (circuit.expand() if isinstance(circuit, SeededCircuit) else circuit).validate()
+    return content
+
+
+def write(content):
+    return content.to_bytes() if isinstance(content, Model) else io.to_bytes(content)
 
 
 def read_measured(data):
@@ -141,39 +175,54 @@ def read_measured(data):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(N_SEEDS))
-def test_mutated_files(seed):
-    rng, files = random.Random(seed), base_files()
+@pytest.mark.parametrize(("kind", "seed"), [(kind, seed) for kind, n in N_SEEDS.items() for seed in range(n)])
+def test_mutated_files(kind, seed):
+    rng, files = random.Random(seed), base_files(kind)
     n_sealed = n_loaded = n_sealed_refused = 0
     for case in range(N_CASES):
         data, sealed = make_case(rng, files)
         if case % MEMORY_EVERY == 0:
-            circuit, peak = read_measured(data)
+            content, peak = read_measured(data)
             assert peak < MAX_MEMORY
         else:
-            circuit = read(data)
+            content = read(data)
         n_sealed += sealed
-        n_loaded += circuit is not None
-        n_sealed_refused += sealed and circuit is None
-        assert circuit is None or from_bytes(to_bytes(circuit)) == circuit
+        n_loaded += content is not None
+        n_sealed_refused += sealed and content is None
+        assert content is None or read(write(content)) == content
     # The mutations must get past the checksum, and be neither all harmless nor all fatal.
     assert n_sealed > N_CASES // 2
     assert n_loaded > N_CASES // 50
     assert n_sealed_refused > N_CASES // 4
 
 
-def test_mutations_reach_every_check():
-    """The checks behind the checksum are exercised, told apart by their messages."""
-    rng, files, messages = random.Random(0), base_files(), set()
-    for _ in range(3000):
-        try:
-            from_bytes(make_case(rng, files)[0])
-        except FileError as error:
-            messages.add(str(error))
-    for part in (
+REACHED = {
+    "circuits": (
         "container", "another program", "version must", "metadata must", "sha256 must", "kind must",
         "tensors must", "document must", "n_inputs must", "layers must", "seed must", "wiring must",
         "n_groups must", "gates must take", "order 0 or 1", "widths must", "packed integers must take",
         "a wire below", "outputs[", "group_ptr must",
-    ):  # fmt: skip
-        assert any(part in message for message in messages), part
+    ),
+    "models": (
+        "kind must", "document must", "encoder must be a JSON object", "circuit must be a JSON object",
+        "names of tensors", "tensors of the encoder", "document of the encoder", "n_columns must",
+        "n_thresholds must", "flags of a column",
+        "names must be", "values must be a list", "values of a column", "sizes must", "distinct must",
+        "threshold_idx must", "thresholds must increase", "circuit must have",
+        "groups of the circuit", "kind of the head", "head must", "labels must", "tau must", "group_size must",
+        "scale must", "offset must",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", REACHED)
+def test_mutations_reach_every_check(kind):
+    """The checks behind the checksum are exercised, told apart by their messages."""
+    rng, files, messages = random.Random(0), base_files(kind), set()
+    for _ in range(3000 if kind == "circuits" else 8000):
+        try:
+            open_container(make_case(rng, files)[0], "data", decode)
+        except FileError as error:
+            messages.add(str(error))
+    unreached = [part for part in REACHED[kind] if not any(part in message for message in messages)]
+    assert unreached == []

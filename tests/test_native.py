@@ -59,7 +59,7 @@ def test_native_programs_agree(build: str, vectors: Path, tmp_path: Path) -> Non
     configure = [cmake, "-S", str(SOURCE), "-B", str(tmp_path), "-DCMAKE_BUILD_TYPE=Release", *generator, *options]
     subprocess.run(configure, check=True, capture_output=True)
     subprocess.run([cmake, "--build", str(tmp_path), "-j", "2"], check=True)
-    for program in (["replay", str(vectors)], ["relaxed"]):
+    for program in (["replay", str(vectors)], ["relaxed"], ["encode"]):
         command = [*run, str(tmp_path / program[0]), *program[1:]]
         result = subprocess.run(command, capture_output=True, text=True)
         assert result.returncode == 0, result.stdout + result.stderr

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gatewise.circuit import N_CONSTANTS, Circuit
 from gatewise.gates import AND, FALSE, NAND, NOT_A, OR, XNOR, XOR
-from gatewise.passes import optimize, optimize_with_report
+from gatewise.passes import drop_unread_inputs, optimize, optimize_with_report
 from gatewise.run.reference import evaluate_outputs
 
 CORPUS = circuits()
@@ -223,6 +223,19 @@ def test_random_net_shrinks_below_a_third() -> None:
     assert optimize(circuit).n_gates < 16_000
     rows = np.random.default_rng(1).integers(0, 2, (64, 784))
     np.testing.assert_array_equal(evaluate_outputs(optimize(circuit), rows), evaluate_outputs(circuit, rows))
+
+
+@pytest.mark.parametrize("name", circuits())
+def test_unread_inputs_are_dropped(name: str) -> None:
+    circuit = circuits()[name]
+    small, input_idx = drop_unread_inputs(circuit)
+    rows = np.random.default_rng(0).integers(0, 2, (200, circuit.n_inputs)).astype(bool)
+    np.testing.assert_array_equal(evaluate_outputs(small, rows[:, input_idx]), evaluate_outputs(circuit, rows))
+    read = np.concatenate([small.a, small.b, small.outputs])
+    assert np.isin(np.arange(N_CONSTANTS, N_CONSTANTS + small.n_inputs), read).all()
+    again, every = drop_unread_inputs(small)
+    assert again == small
+    assert len(every) == small.n_inputs
 
 
 def test_report_in_one_line() -> None:

@@ -8,7 +8,7 @@ require_module("torch", "pip install -c constraints.txt torch==2.13.0")
 
 import torch
 
-from gatewise import PackedRows
+from gatewise import Encoder, PackedRows
 from gatewise.train import Bits, Values, split
 from gatewise.train.data import draw_chunks, shuffle
 
@@ -31,6 +31,13 @@ def test_packed_rows_go_in_as_they_are(bitorder: str) -> None:
     data = Bits(packed, np.zeros(20, int))
     assert data.packed is packed
     np.testing.assert_array_equal(data.take(np.array([3, 1])).read(np.array([0, 1])).numpy(), rows[[3, 1]])
+
+
+def test_encoded_rows_go_in_as_they_are() -> None:
+    X = np.random.default_rng(0).normal(size=(700, 5))
+    encoder = Encoder.fit(X)
+    data = Bits(encoder.encode_rows(X), np.zeros(700, int))
+    np.testing.assert_array_equal(data.read(np.array([699, 3])).numpy(), encoder.encode(X[[699, 3]]).unpack())
 
 
 def test_memory_of_mnist() -> None:

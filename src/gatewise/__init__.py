@@ -1,12 +1,14 @@
 """Learn logic circuits from data and run them at nanoseconds a sample.
 
-layers of gates -> Circuit -> optimize -> Engine -> counts, classes, bits
-                      |                               (save and load: .gw files)
+raw rows -> Encoder -> bits -> layers of gates -> Circuit -> optimize -> Model -> labels, probabilities, values
+                                                     |                     |
+                                                     +-- Engine: counts    +-- save and load: .gw files
 """
 
 from gatewise.circuit import Circuit
 from gatewise.container import FileError
-from gatewise.io import load, save
+from gatewise.encode import Encoder
+from gatewise.model import Model, load, save
 from gatewise.passes import Report, optimize, optimize_with_report
 from gatewise.run.bits import PackedRows, Planes
 from gatewise.run.engine import Engine
@@ -14,8 +16,10 @@ from gatewise.seeded import SeededCircuit
 
 __all__ = [
     "Circuit",
+    "Encoder",
     "Engine",
     "FileError",
+    "Model",
     "PackedRows",
     "Planes",
     "Report",

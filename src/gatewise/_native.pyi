@@ -42,6 +42,12 @@ Layout = Literal["bytes", "big", "little", "planes"]
 class Pool:
     def __init__(self, threads: int) -> None: ...
 
+class Encoder:
+    def __init__(
+        self, test_ptr: NDArray[np.uint32], questions: NDArray[np.uint8], values: NDArray[np.float64], level: str
+    ) -> None: ...
+    def encode(self, table: NDArray[Any], first_column: int, words: NDArray[np.uint64], pool: Pool) -> None: ...
+
 class RelaxedStack:
     def __init__(
         self, n_inputs: int, layers: Sequence[tuple[NDArray[np.int32], NDArray[np.int32]]], n_groups: int

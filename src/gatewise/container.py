@@ -10,8 +10,8 @@ each of these items is preceded by its length as a little-endian uint64. All ten
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ RECOPY = "copy it again from where it was saved"
 
 Tensors = dict[str, NDArray[np.uint8]]
 Document = dict[str, Any]
+Content = TypeVar("Content")
 
 
 class FileError(ValueError):
@@ -84,6 +85,34 @@ def read_container(data: bytes) -> tuple[Tensors, Document]:
     if metadata["sha256"] != _checksum(tensors, metadata["document"]):
         raise ValueError("sha256 must match the content, got another one")
     return tensors, _parse_json(metadata["document"])
+
+
+def open_container(data: bytes, source: str, decode: Callable[[Tensors, Document], Content]) -> Content:
+    """What a container holds; the border where every error becomes a `FileError` that names its source.
+
+    Parameters
+    ----------
+    data : bytes
+    source : str
+        What to call the data in errors.
+    decode : function of tensors and document
+        Raises ValueError if they are not valid.
+
+    Examples
+    --------
+    >>> data = write_container({}, {"kind": "example"})
+    >>> open_container(data, "data", lambda tensors, document: document["kind"])
+    'example'
+    """
+    try:
+        return decode(*read_container(data))
+    except FileError as error:
+        raise FileError(f"{source} is not a loadable gatewise file: {error}") from error
+    except ValueError as error:
+        raise FileError(f"{source} is not a valid gatewise file: {error}; {RECOPY}") from error
+    except RecursionError:  # from the JSON parser, or from printing what it parsed
+        reason = "its JSON must not be nested deeply"
+        raise FileError(f"{source} is not a valid gatewise file: {reason}; {RECOPY}") from None
 
 
 def check_names(what: str, found: Mapping[str, object], expected: set[str]) -> None:

@@ -17,12 +17,11 @@ import numpy as np
 
 from gatewise.circuit import Circuit
 from gatewise.container import (
-    RECOPY,
     Document,
     FileError,
     Tensors,
     check_names,
-    read_container,
+    open_container,
     write_container,
 )
 from gatewise.files import replace_file
@@ -75,7 +74,7 @@ def load(path: str | os.PathLike[str]) -> Circuit | SeededCircuit:
     OSError
         The file cannot be read.
     """
-    return _decode(Path(path).read_bytes(), os.fspath(path))
+    return open_container(Path(path).read_bytes(), os.fspath(path), decode_circuit)
 
 
 def to_bytes(circuit: Circuit | SeededCircuit) -> bytes:
@@ -101,7 +100,7 @@ def from_bytes(data: bytes) -> Circuit | SeededCircuit:
     ...     print(str(error)[:37])
     data is not a loadable gatewise file:
     """
-    return _decode(data, "data")
+    return open_container(data, "data", decode_circuit)
 
 
 def encode_circuit(circuit: Circuit | SeededCircuit) -> tuple[Tensors, Document]:
@@ -197,16 +196,3 @@ def _decode_seeded(tensors: Tensors, document: Document) -> SeededCircuit:
         seed=int(seed, 16),
         wiring=document["wiring"],
     )
-
-
-def _decode(data: bytes, source: str) -> Circuit | SeededCircuit:
-    """The border where every error becomes a `FileError` that names its source."""
-    try:
-        return decode_circuit(*read_container(data))
-    except FileError as error:
-        raise FileError(f"{source} is not a loadable gatewise file: {error}") from error
-    except ValueError as error:
-        raise FileError(f"{source} is not a valid gatewise file: {error}; {RECOPY}") from error
-    except RecursionError:  # from the JSON parser, or from printing what it parsed
-        reason = "its JSON must not be nested deeply"
-        raise FileError(f"{source} is not a valid gatewise file: {reason}; {RECOPY}") from None

@@ -60,12 +60,6 @@ std::vector<std::string> levels() {
   return names;
 }
 
-const gw::Kernels& find_kernels(const std::string& level) {
-  for (const gw::Kernels* const* k = gw::available_kernels(); *k; ++k)
-    if (level == (*k)->name) return **k;
-  throw nb::value_error("level must be one of levels()");
-}
-
 std::unique_ptr<gw::Engine> make_engine(uint32_t n_inputs, Array<uint8_t> gate, Array<int32_t> a, Array<int32_t> b,
                                         Array<int32_t> outputs, Array<int32_t> group_ptr, bool keep_outputs,
                                         unsigned threads, const std::string& level, uint32_t words, uint32_t tile) {
@@ -127,6 +121,12 @@ nb::object outputs(gw::Engine& engine, ByteRows data, size_t n_rows, const std::
 
 }  // namespace
 
+const gw::Kernels& find_kernels(const std::string& level) {
+  for (const gw::Kernels* const* k = gw::available_kernels(); *k; ++k)
+    if (level == (*k)->name) return **k;
+  throw nb::value_error("level must be one of levels()");
+}
+
 NB_MODULE(_native, m) {
   nb::set_leak_warnings(false);  // thread pools live until the interpreter ends
   m.def("simplify", &simplify, nb::arg("n_inputs"), nb::arg("gate"), nb::arg("a"), nb::arg("b"), nb::arg("outputs"),
@@ -140,5 +140,6 @@ NB_MODULE(_native, m) {
       .def_prop_ro("words", &gw::Engine::words)
       .def_prop_ro("n_slots", [](const gw::Engine& engine) { return engine.program().n_slots; });
   bind_relaxed(m);
+  bind_encode(m);
   bind_train_step(m);
 }

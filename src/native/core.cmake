@@ -6,6 +6,7 @@ set(native_dir ${CMAKE_CURRENT_LIST_DIR})
 add_library(gatewise_core STATIC
   ${native_dir}/dispatch.cpp
   ${native_dir}/emit.cpp
+  ${native_dir}/encode.cpp
   ${native_dir}/engine.cpp
   ${native_dir}/formula.cpp
   ${native_dir}/graph.cpp

@@ -2,6 +2,7 @@
 // standard templates, so nothing compiled for a wide instruction set can be picked by the linker for a narrow one.
 #include "kernels.hpp"
 
+#include "encode.inc.hpp"
 #include "evaluate.inc.hpp"
 #include "heads.inc.hpp"
 #include "pack.inc.hpp"
@@ -26,6 +27,7 @@ const Kernels GATEWISE_KERNELS = {
     write_counts,
     write_classes,
     write_outputs,
+    {encode<float>, encode<double>, encode<uint8_t>, encode<int32_t>, encode<int64_t>},
 };
 
 }  // namespace gatewise

@@ -62,10 +62,39 @@ struct BlockView {
   ptrdiff_t input_stride;
 };
 
-// Memory that will be read after the program: it is fetched while gates keep the core, not the memory, busy.
+// Memory that will be read next: it is fetched while gates or tests keep the core, not the memory, busy.
 struct Upcoming {
   const uint8_t* data;
   size_t n_bytes;
+};
+
+// A bit of an encoded row: what is asked of a column's value. A missing value is NaN; it is not greater than, and not
+// equal to, anything.
+enum class Question : uint32_t { kGreater, kEqual, kMissing, kNever, kAlways };
+template <typename T>
+struct Test {
+  T value;
+  Question question;
+};
+
+// Types that a table's values can have, in the order of Kernels::encode.
+enum class ValueType { kFloat32, kFloat64, kUint8, kInt32, kInt64 };
+constexpr size_t kNumValueTypes = 5;
+constexpr ptrdiff_t kValueBytes[kNumValueTypes] = {4, 8, 1, 4, 8};
+
+// A block of rows of a table, and where its bits go: word w of test t to words[t * pitch + w]. The tests of column c
+// are tests[test_ptr[c]] and following, of type Test<T>. Strides are in bytes. There are at most kEncodeRows rows, but
+// for whole words of columns that lie in one piece.
+constexpr size_t kEncodeRows = 256;
+struct TableBlock {
+  const uint8_t* data;
+  ptrdiff_t row_stride, column_stride;
+  size_t n_rows, n_columns;
+  const void* tests;
+  const uint32_t* test_ptr;
+  uint64_t* words;
+  size_t pitch;
+  Upcoming upcoming;
 };
 
 struct Kernels {
@@ -95,6 +124,9 @@ struct Kernels {
   // Slots -> bytes[lane * n_outputs + i] = 0 or 1 from slot output_slots[i], for the first n_lanes lanes.
   void (*write_outputs)(const uint64_t* slots, const uint32_t* output_slots, uint32_t n_outputs, uint32_t words,
                         size_t n_lanes, uint8_t* bytes);
+
+  // A block of a table -> bits; the bits past its last row are 0. Indexed by ValueType.
+  void (*encode[kNumValueTypes])(const TableBlock& block);
 };
 
 // Levels this build holds and this machine can run, best first. Ends with nullptr.

@@ -8,7 +8,7 @@
 
 #include "truth.hpp"
 
-#if defined(GATEWISE_AVX512)
+#if defined(GATEWISE_AVX512) || defined(GATEWISE_AVX2)
 #include <immintrin.h>
 #endif
 
@@ -107,8 +107,10 @@ inline V full_add(V a, V b, V c, V& carry) {
 }
 
 typedef uint8_t Bytes16 __attribute__((vector_size(16)));
+typedef uint32_t Halves4 __attribute__((vector_size(16)));
 typedef uint64_t Words2 __attribute__((vector_size(16)));
 
+// The lower, or the upper, halves of two vectors, element by element in turns.
 #if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
 inline Bytes16 zip_low(Bytes16 a, Bytes16 b) {
   return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -116,6 +118,8 @@ inline Bytes16 zip_low(Bytes16 a, Bytes16 b) {
 inline Bytes16 zip_high(Bytes16 a, Bytes16 b) {
   return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
+inline Halves4 zip_low(Halves4 a, Halves4 b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
+inline Halves4 zip_high(Halves4 a, Halves4 b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
 #else
 inline Bytes16 zip_low(Bytes16 a, Bytes16 b) {
   return __builtin_shuffle(a, b, Bytes16{0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23});
@@ -123,7 +127,11 @@ inline Bytes16 zip_low(Bytes16 a, Bytes16 b) {
 inline Bytes16 zip_high(Bytes16 a, Bytes16 b) {
   return __builtin_shuffle(a, b, Bytes16{8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31});
 }
+inline Halves4 zip_low(Halves4 a, Halves4 b) { return __builtin_shuffle(a, b, Halves4{0, 4, 1, 5}); }
+inline Halves4 zip_high(Halves4 a, Halves4 b) { return __builtin_shuffle(a, b, Halves4{2, 6, 3, 7}); }
 #endif
+inline Words2 zip_low(Words2 a, Words2 b) { return Words2{a[0], b[0]}; }
+inline Words2 zip_high(Words2 a, Words2 b) { return Words2{a[1], b[1]}; }
 
 }  // namespace
 }  // namespace gatewise

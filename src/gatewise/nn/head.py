@@ -11,6 +11,8 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
+from gatewise.heads import LOGIT_MARGIN
+
 
 class Affine(nn.Module):
     """offset + scale * share: for m outputs a group, the paper's tau = m / scale and beta = offset, one for each group.
@@ -77,8 +79,6 @@ class Logit(Affine):
     [0.0, 6.91]
     """
 
-    margin = 0.001
-
     @classmethod
     def fitted(cls, targets: ArrayLike) -> Self:
         """The head that gives the mean of the targets at share 1/2, and their deviation as its unit.
@@ -97,7 +97,7 @@ class Logit(Affine):
 
     def forward(self, shares: Tensor) -> Tensor:
         """shares: (..., groups) -> (..., groups)."""
-        return super().forward(torch.logit(self.margin + (1 - 2 * self.margin) * shares))
+        return super().forward(torch.logit(LOGIT_MARGIN + (1 - 2 * LOGIT_MARGIN) * shares))
 
 
 def _columns(targets: ArrayLike) -> NDArray[np.float64]:

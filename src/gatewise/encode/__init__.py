@@ -1,0 +1,10 @@
+"""Raw tables to bits: thresholds for numbers, one bit a category for everything else.
+
+In: arrays, lists, or data frames of any library. Out: `Planes` to run circuits on, or `PackedRows` to train with.
+Invariant: every bit asks one question about one column, and all of them can be said in words.
+"""
+
+from gatewise.encode.columns import Categorical, Numeric
+from gatewise.encode.encoder import Encoder
+
+__all__ = ["Categorical", "Encoder", "Numeric"]

@@ -1,0 +1,182 @@
+"""Fitting of an encoder: which thresholds and categories a table's columns get.
+
+In: a `Table`. Out: one `Numeric` or `Categorical` a column.
+Invariant: all bits separate rows that were seen, and the number of bits follows one rule, written at `Encoder.fit`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gatewise.encode.columns import Categorical, Column, Numeric, Value, as_value
+from gatewise.encode.tables import Coded, Raw, Table, check_exact
+
+MAX_THRESHOLDS = 32
+MAX_CATEGORIES = 64
+MAX_BITS = 4096
+MAX_SAMPLE = 200_000
+MAX_KEPT = 1024  # a column with more distinct values is summarized twice, to save the memory between
+
+LARGEST = np.finfo(np.float64).max
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Distinct values of a column, sorted, with the number of rows that have them, and whether some row has none."""
+
+    name: str
+    values: NDArray[np.float64] | list[Value]
+    counts: NDArray[np.int64]
+    has_missing: bool
+
+    @property
+    def n_wanted(self) -> int:
+        """Bits that tell all values apart, but for the missing one, as far as a column may have them."""
+        if isinstance(self.values, np.ndarray):
+            return min(max(len(self.values) - 1, 0), MAX_THRESHOLDS)
+        return min(len(self.values), MAX_CATEGORIES) if len(self.values) > 2 else max(len(self.values) - 1, 0)
+
+    @property
+    def needs_missing(self) -> bool:
+        """Whether missing tells rows apart: not if all are."""
+        return self.has_missing and len(self.values) > 0
+
+    def to_column(self, limit: int) -> Column:
+        """The column with at most `limit` bits, not counting the missing one."""
+        limit = min(limit, self.n_wanted)
+        if isinstance(self.values, np.ndarray):
+            return Numeric(self.name, choose_thresholds(self.values, self.counts, limit), self.needs_missing)
+        if len(self.values) <= 2:
+            return Categorical(self.name, tuple(self.values[1:]), self.needs_missing)
+        kept = np.sort(np.argsort(-self.counts, kind="stable")[:limit])
+        return Categorical(self.name, tuple(self.values[i] for i in kept.tolist()), self.needs_missing)
+
+
+def fit_columns(table: Table, max_bits: int | None, categorical: Sequence[str | int]) -> list[Column]:
+    """Columns for a table, see `Encoder.fit`."""
+    if table.n_rows == 0 or table.n_columns == 0:
+        raise ValueError(f"X must have at least one row and one column, got shape {(table.n_rows, table.n_columns)}")
+    names = table.names or default_names(table.n_columns)
+    is_categorical = _find_columns(categorical, names)
+    sample = None
+    if table.n_rows > MAX_SAMPLE:
+        sample = np.sort(np.random.default_rng(0).choice(table.n_rows, MAX_SAMPLE, replace=False, shuffle=False))
+    small: dict[int, Summary] = {}
+    n_wanted, n_missing = np.zeros(table.n_columns, np.int64), 0
+    for i, name in enumerate(names):
+        summary = summarize(table.read(i), name, i in is_categorical, sample)
+        n_wanted[i] = summary.n_wanted
+        n_missing += summary.needs_missing
+        if len(summary.values) <= MAX_KEPT:
+            small[i] = summary
+    limit = _find_limit(n_wanted, n_missing, max_bits)
+    return [
+        (small.get(i) or summarize(table.read(i), name, i in is_categorical, sample)).to_column(limit)
+        for i, name in enumerate(names)
+    ]
+
+
+def default_names(n_columns: int) -> tuple[str, ...]:
+    """Names of columns known by position: x0, x1, ..."""
+    return tuple(f"x{i}" for i in range(n_columns))
+
+
+def summarize(raw: Raw, name: str, is_categorical: bool, sample: NDArray[np.int64] | None) -> Summary:
+    """Distinct values of a column, or of a sample of its rows."""
+    if isinstance(raw, Coded):
+        return _summarize_coded(raw, name, sample)
+    is_bool = raw.dtype.kind == "b"
+    missing = np.isnan(raw) if raw.dtype.kind == "f" else np.zeros(1, bool)
+    rows = raw if sample is None else raw[sample]
+    if raw.dtype.kind == "f":
+        rows = rows[~np.isnan(rows)].astype(np.float64 if raw.dtype.itemsize > 8 else raw.dtype)
+    if raw.dtype.kind in "iu":
+        for extreme in (raw.min(), raw.max()):
+            check_exact(extreme, name)
+    values, counts = np.unique(rows, return_counts=True)
+    if is_bool or is_categorical:
+        return Summary(name, [as_value(name, value) for value in values], counts, bool(missing.any()))
+    return Summary(name, values.astype(np.float64), counts, bool(missing.any()))
+
+
+def choose_thresholds(values: NDArray[np.float64], counts: NDArray[np.int64], n: int) -> NDArray[np.float64]:
+    """At most `n` thresholds that cut the rows into parts of about equal size.
+
+    Values that fill more than a part would swallow several cuts, so they count as one part only.
+
+    Parameters
+    ----------
+    values : float64 array, shape (n_values,)
+        Strictly increasing; infinities are allowed.
+    counts : int64 array, shape (n_values,)
+        Rows that have the value.
+    n : int
+
+    Examples
+    --------
+    >>> choose_thresholds(np.array([0.0, 1.0, 2.0, 3.0]), np.array([97, 1, 1, 1]), 2).tolist()
+    [0.5, 1.5]
+    """
+    if len(values) - 1 <= n:
+        return _midpoints(values[:-1], values[1:])
+    if n == 0:
+        return np.empty(0)
+    weights = counts.astype(np.float64)
+    for _ in range(20):  # converges to weights of at most a part each
+        part = weights.sum() / (n + 1)
+        if weights.max() <= part:
+            break
+        weights = np.minimum(counts, part)
+    ends = np.cumsum(weights)[:-1]
+    wanted = weights.sum() * np.arange(1, n + 1) / (n + 1)
+    above = np.searchsorted(ends, wanted).clip(1, len(ends) - 1)
+    nearest = np.where(wanted - ends[above - 1] <= ends[above] - wanted, above - 1, above)
+    cuts = np.unique(nearest)
+    return _midpoints(values[cuts], values[cuts + 1])
+
+
+def _midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Halfway between neighbors, at least `low` and below `high`: thresholds that separate the two."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        middle = np.where(np.isfinite(high - low), low + (high - low) / 2, low / 2 + high / 2)
+    middle = np.where(middle < high, middle, low)  # no number lies between them, and halfway was rounded up
+    middle = np.where(high == np.inf, LARGEST, middle)
+    middle = np.where(low == -np.inf, -np.inf, middle)
+    return np.where((low == -np.inf) & (high == np.inf), 0.0, middle)
+
+
+def _summarize_coded(raw: Coded, name: str, sample: NDArray[np.int64] | None) -> Summary:
+    codes = raw.codes if sample is None else raw.codes[sample]
+    counts = np.bincount(codes.astype(np.int64) + 1, minlength=len(raw.values) + 1)[1:]
+    seen = np.flatnonzero(counts)
+    values = [as_value(name, raw.values[i]) for i in seen.tolist()]
+    order = sorted(range(len(values)), key=lambda i: (isinstance(values[i], str), values[i]))
+    return Summary(name, [values[i] for i in order], counts[seen][order], bool((raw.codes < 0).any()))
+
+
+def _find_columns(wanted: Sequence[str | int], names: tuple[str, ...]) -> set[int]:
+    position = {name: i for i, name in enumerate(names)}
+    found = set()
+    for column in wanted:
+        at = position.get(column, -1) if isinstance(column, str) else column
+        if isinstance(at, bool) or not isinstance(at, int | np.integer) or not 0 <= at < len(names):
+            raise ValueError(f"categorical must name or number columns of X, got {column!r}; X has {names!r:.200}")
+        found.add(int(at))
+    return found
+
+
+def _find_limit(n_wanted: NDArray[np.int64], n_missing: int, max_bits: int | None) -> int:
+    """The largest limit for all columns that keeps their sum within the budget."""
+    least = int(np.minimum(n_wanted, 1).sum()) + n_missing
+    if max_bits is not None and max_bits < least:
+        raise ValueError(
+            f"max_bits must be at least {least}, one for each column that varies and each that has missing values, "
+            f"got {max_bits}; raise it or drop columns"
+        )
+    budget = max(MAX_BITS, least) if max_bits is None else max_bits
+    limit = int(n_wanted.max())
+    while limit > 1 and np.minimum(n_wanted, limit).sum() + n_missing > budget:
+        limit -= 1
+    return limit

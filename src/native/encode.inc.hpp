@@ -1,0 +1,199 @@
+// A block of a table to bit-planes. Rows become columns first, a tile of one cache line a row at a time, because a
+// column's values side by side are compared with all of its constants at the speed of vectors.
+#pragma once
+
+#include "kernels.hpp"
+#include "vector.hpp"
+
+namespace gatewise {
+namespace {
+
+constexpr size_t kTileBytes = 64;
+constexpr size_t kWordRows = 64;
+
+template <size_t Size>
+struct Lanes16;
+template <>
+struct Lanes16<1> {
+  typedef Bytes16 type;
+};
+template <>
+struct Lanes16<4> {
+  typedef Halves4 type;
+};
+template <>
+struct Lanes16<8> {
+  typedef Words2 type;
+};
+
+// Values in a vector of 16 bytes: the sides of a square that is transposed at once.
+template <typename T>
+constexpr size_t kSide = 16 / sizeof(T);
+
+// A square at `from`, its rows `row_stride` bytes apart -> its columns, `to_stride` values apart. A perfect shuffle for
+// each binary digit of its side.
+template <typename T>
+inline void transpose_square(const uint8_t* from, ptrdiff_t row_stride, T* to, size_t to_stride) {
+  constexpr int side = static_cast<int>(kSide<T>);
+  typename Lanes16<sizeof(T)>::type x[side], y[side];
+#pragma GCC unroll 16
+  for (int r = 0; r < side; ++r) std::memcpy(&x[r], from + r * row_stride, 16);
+#pragma GCC unroll 4
+  for (int round = 1; round < side; round *= 2) {
+#pragma GCC unroll 8
+    for (int r = 0; r < side / 2; ++r) {
+      y[2 * r] = zip_low(x[r], x[r + side / 2]);
+      y[2 * r + 1] = zip_high(x[r], x[r + side / 2]);
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < side; ++r) x[r] = y[r];
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < side; ++r) std::memcpy(to + r * to_stride, &x[r], 16);
+}
+
+// One column, value by value.
+template <typename T>
+inline void copy_column(const uint8_t* from, ptrdiff_t row_stride, size_t first, size_t n_rows, T* to) {
+  for (size_t r = first; r < n_rows; ++r) std::memcpy(to + r, from + static_cast<ptrdiff_t>(r) * row_stride, sizeof(T));
+}
+
+// Columns c .. c + n of a block -> n columns of kEncodeRows values, zeros past the last row. For all that
+// is read, as much of what comes next is fetched.
+template <typename T>
+inline void fill_tile(const TableBlock& block, size_t c, size_t n, T* tile, size_t& fetched) {
+  constexpr size_t side = kSide<T>;
+  const uint8_t* data = block.data + static_cast<ptrdiff_t>(c) * block.column_stride;
+  const bool in_squares = block.column_stride == sizeof(T) && n >= side;
+  const size_t n_squared = in_squares ? block.n_rows / side * side : 0;
+  for (size_t j = 0; j < n && n_squared > 0; j += side) {
+    if (j + side > n) j = n - side;  // the last square may overlap what is done
+    if (block.test_ptr[c + j] == block.test_ptr[c + j + side]) continue;
+    for (size_t r = 0; r < n_squared; r += side) {
+      for (size_t line = 0; line < side * 16 && fetched < block.upcoming.n_bytes; line += 64, fetched += 64)
+        __builtin_prefetch(block.upcoming.data + fetched);
+      transpose_square<T>(data + static_cast<ptrdiff_t>(r) * block.row_stride + j * sizeof(T), block.row_stride,
+                          tile + j * kEncodeRows + r, kEncodeRows);
+    }
+  }
+  const size_t n_padded = (block.n_rows + kWordRows - 1) / kWordRows * kWordRows;
+  for (size_t j = 0; j < n; ++j) {
+    T* to = tile + j * kEncodeRows;
+    copy_column(data + static_cast<ptrdiff_t>(j) * block.column_stride, block.row_stride, n_squared, block.n_rows, to);
+    for (size_t r = block.n_rows; r < n_padded; ++r) to[r] = 0;
+  }
+}
+
+#if defined(GATEWISE_AVX512)
+
+template <Question Q>
+constexpr int kFloatTest = Q == Question::kGreater ? _CMP_GT_OQ
+                           : Q == Question::kEqual ? _CMP_EQ_OQ
+                                                   : _CMP_UNORD_Q;
+template <Question Q>
+constexpr int kIntTest = Q == Question::kGreater ? _MM_CMPINT_NLE : _MM_CMPINT_EQ;
+
+// One vector of values, of which 64 make a word.
+template <Question Q>
+inline uint64_t ask_vector(const float* x, float value) {
+  return _mm512_cmp_ps_mask(_mm512_loadu_ps(x), _mm512_set1_ps(value), kFloatTest<Q>);
+}
+template <Question Q>
+inline uint64_t ask_vector(const double* x, double value) {
+  return _mm512_cmp_pd_mask(_mm512_loadu_pd(x), _mm512_set1_pd(value), kFloatTest<Q>);
+}
+template <Question Q>
+inline uint64_t ask_vector(const uint8_t* x, uint8_t value) {
+  return _mm512_cmp_epu8_mask(_mm512_loadu_si512(x), _mm512_set1_epi8(static_cast<char>(value)), kIntTest<Q>);
+}
+template <Question Q>
+inline uint64_t ask_vector(const int32_t* x, int32_t value) {
+  return _mm512_cmp_epi32_mask(_mm512_loadu_si512(x), _mm512_set1_epi32(value), kIntTest<Q>);
+}
+template <Question Q>
+inline uint64_t ask_vector(const int64_t* x, int64_t value) {
+  return _mm512_cmp_epi64_mask(_mm512_loadu_si512(x), _mm512_set1_epi64(value), kIntTest<Q>);
+}
+
+// Bit i of the result is the answer for x[i].
+template <Question Q, typename T>
+inline uint64_t ask(const T* x, T value) {
+  constexpr int lanes = 64 / sizeof(T);
+  uint64_t word = 0;
+#pragma GCC unroll 8
+  for (int i = 0; i < 64; i += lanes) word |= ask_vector<Q>(x + i, value) << i;
+  return word;
+}
+
+#else
+
+// The lowest bits of 64 bytes, which hold nothing else.
+inline uint64_t collect_bits(const uint8_t* bytes) {
+  uint64_t word = 0;
+#if defined(GATEWISE_AVX2)
+  for (int i = 0; i < 64; i += 32) {
+    const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + i));
+    word |= uint64_t{static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_slli_epi16(v, 7)))} << i;
+  }
+#else
+  for (int i = 0; i < 64; i += 8) {
+    uint64_t octet;
+    std::memcpy(&octet, bytes + i, 8);
+    word |= (octet * 0x0102040810204080u >> 56) << i;  // bit 8 k of the octet goes to bit 56 + k, and nothing else does
+  }
+#endif
+  return word;
+}
+
+// Bit i of the result is the answer for x[i]; compilers make vectors of the loop.
+template <Question Q, typename T>
+inline uint64_t ask(const T* x, T value) {
+  uint8_t answers[64];
+  for (int i = 0; i < 64; ++i)
+    answers[i] = Q == Question::kGreater ? x[i] > value : Q == Question::kEqual ? x[i] == value : x[i] != x[i];
+  return collect_bits(answers);
+}
+
+#endif
+
+template <Question Q, typename T>
+inline void ask_words(const T* x, size_t n_words, T value, uint64_t* words) {
+  for (size_t w = 0; w < n_words; ++w) words[w] = ask<Q, T>(x + kWordRows * w, value);
+}
+
+// All tests of one column.
+template <typename T>
+inline void test_column(const T* x, const TableBlock& block, size_t c) {
+  const size_t n_words = (block.n_rows + kWordRows - 1) / kWordRows, n_last = block.n_rows % kWordRows;
+  const Test<T>* tests = static_cast<const Test<T>*>(block.tests);
+  for (size_t t = block.test_ptr[c]; t < block.test_ptr[c + 1]; ++t) {
+    uint64_t* words = block.words + t * block.pitch;
+    switch (tests[t].question) {
+      case Question::kGreater: ask_words<Question::kGreater>(x, n_words, tests[t].value, words); break;
+      case Question::kEqual: ask_words<Question::kEqual>(x, n_words, tests[t].value, words); break;
+      case Question::kMissing: ask_words<Question::kMissing>(x, n_words, tests[t].value, words); break;
+      default: std::memset(words, tests[t].question == Question::kAlways ? 0xFF : 0, n_words * sizeof(uint64_t));
+    }
+    if (n_last > 0) words[n_words - 1] &= (uint64_t{1} << n_last) - 1;
+  }
+}
+
+template <typename T>
+void encode(const TableBlock& block) {
+  constexpr size_t width = kTileBytes / sizeof(T);
+  alignas(64) T tile[width * kEncodeRows];
+  // Whole words of a column that lies in one piece are read where they are, any number of them.
+  const bool in_place = block.row_stride == sizeof(T) && block.n_rows % kWordRows == 0;
+  size_t fetched = 0;
+  for (size_t c = 0; c < block.n_columns; c += width) {
+    const size_t n = block.n_columns - c < width ? block.n_columns - c : width;
+    if (block.test_ptr[c] == block.test_ptr[c + n]) continue;
+    if (!in_place) fill_tile(block, c, n, tile, fetched);
+    const uint8_t* column = block.data + static_cast<ptrdiff_t>(c) * block.column_stride;
+    for (size_t j = 0; j < n; ++j, column += block.column_stride)
+      test_column(in_place ? reinterpret_cast<const T*>(column) : tile + j * kEncodeRows, block, c + j);
+  }
+}
+
+}  // namespace
+}  // namespace gatewise
