@@ -29,6 +29,8 @@ ALLOWED = {
     "run": {"_native", "circuit", "gates"},
     "nn": {"_native", "circuit", "gates", "heads", "seeded", "wiring"},
     "train": {"circuit", "container", "files", "gates", "nn", "run"},
+    "cli": {"circuit", "encode", "estimators", "files", "gates", "heads", "model", "run", "seeded"},
+    "__main__": {"cli"},
 }
 
 

@@ -6,6 +6,7 @@ Invariant: a ``Circuit`` that exists is well formed, because the constructor val
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -113,6 +114,14 @@ class Circuit:
     def n_groups(self) -> int:
         """Number of groups that the head counts."""
         return len(self.group_ptr) - 1
+
+    @cached_property
+    def n_levels(self) -> int:
+        """Gates on the longest way from an input to a gate."""
+        level = [0] * (N_CONSTANTS + self.n_inputs)
+        for a, b in zip(self.a.tolist(), self.b.tolist(), strict=True):
+            level.append(1 + max(level[a], level[b]))
+        return max(level)
 
     def validate(self) -> None:
         """Raise ValueError, naming the first offender, unless the circuit is well formed."""

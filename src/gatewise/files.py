@@ -1,8 +1,12 @@
 """Files written all or nothing. In: a path and bytes. Out: a file that holds all of them, or the older one."""
 
+import errno
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
@@ -22,11 +26,37 @@ def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
     ...     Path(f"{folder}/x").read_bytes()
     b'content'
     """
+    with replacing(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write piece by piece, which takes the place of `path` when the block ends without an exception.
+
+    Parameters
+    ----------
+    path : path
+        A link is followed. What is no ordinary file, as a pipe or a device, is written to directly.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(f"{folder}/x") as file:
+    ...         n = file.write(b"con") + file.write(b"tent")
+    ...     Path(f"{folder}/x").read_bytes()
+    b'content'
+    """
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as file:
+            yield file
+        return
     target = Path(os.path.realpath(path))
-    temporary = target.parent / f".gatewise-{secrets.token_hex(8)}.tmp"
+    temporary = _name_beside(target)
     try:
         with open(temporary, "xb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
@@ -34,6 +64,32 @@ def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
+
+
+def check_replaceable(path: str | os.PathLike[str]) -> None:
+    """Raise OSError now if a file of that name could not be written later.
+
+    Examples
+    --------
+    >>> check_replaceable("no/such/folder/x")
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'no/such/folder/x'
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    if target.exists() and not target.is_file():
+        return
+    temporary = _name_beside(target)
+    try:
+        open(temporary, "xb").close()
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, os.fspath(path)) from error
+    temporary.unlink()
+
+
+def _name_beside(target: Path) -> Path:
+    return target.parent / f".gatewise-{secrets.token_hex(8)}.tmp"
 
 
 def _sync_folder(folder: Path) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gatewise import io
 from gatewise._native import Pool
-from gatewise.circuit import N_CONSTANTS, Circuit
+from gatewise.circuit import Circuit
 from gatewise.container import Document, FileError, Tensors, check_names, open_container, write_container
 from gatewise.encode import Encoder
 from gatewise.encode.encoder import make_pool
@@ -119,7 +119,7 @@ class Model:
             "columns": self.encoder.n_columns,
             "bits": self.encoder.n_bits,
             "gates": self.circuit.n_gates,
-            "levels": self._n_levels,
+            "levels": self.circuit.n_levels,
             "groups": self.circuit.n_groups,
             "outputs": self.circuit.n_outputs,
             "bytes": len(self.to_bytes()),
@@ -181,13 +181,6 @@ class Model:
         tensors = {f"{part}.{name}": tensor for part, (found, _) in parts.items() for name, tensor in found.items()}
         documents = {part: document for part, (_, document) in parts.items()}
         return write_container(tensors, {"kind": "model", **documents, "head": self.head.to_document()})
-
-    @cached_property
-    def _n_levels(self) -> int:
-        level = [0] * (N_CONSTANTS + self.circuit.n_inputs)
-        for a, b in zip(self.circuit.a.tolist(), self.circuit.b.tolist(), strict=True):
-            level.append(1 + max(level[a], level[b]))
-        return max(level)
 
 
 def save(path: str | os.PathLike[str], content: Model | Circuit | SeededCircuit) -> None:

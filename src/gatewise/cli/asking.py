@@ -1,0 +1,60 @@
+"""What a model asks of a file: which columns, in which order, and as which types.
+
+In: the parts of a model, and a table file. Out: names and Arrow types.
+Invariant: types follow from the model alone, so no cell of a file can change how another one is read.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gatewise.cli.arrow import pa
+from gatewise.cli.reading import TableFile, check_columns
+from gatewise.encode import Categorical, Encoder, Numeric
+from gatewise.heads import Classes, Head
+
+
+def find_features(encoder: Encoder, table: TableFile, others: Sequence[str]) -> list[str]:
+    """Columns of a file that a model reads, in its order: by name, or all but `others` if the model has no names."""
+    if encoder.named:
+        check_columns(table, encoder.names)
+        return list(encoder.names)
+    names = [name for name in table.names if name not in others]
+    if len(names) != encoder.n_columns:
+        apart = f" besides {', '.join(map(repr, others))}" if others else ""
+        raise ValueError(
+            f"{table.source} must have {encoder.n_columns} columns{apart}, because the model knows them by position, "
+            f"got {len(names)}; remove the others"
+        )
+    check_columns(table, names)
+    return names
+
+
+def feature_types(encoder: Encoder, names: Sequence[str]) -> dict[str, Any]:
+    """Types of these columns, which are the encoder's."""
+    return {name: _column_type(column) for name, column in zip(names, encoder.columns, strict=True)}
+
+
+def label_type(head: Head) -> Any:
+    """Type of the column that holds the labels or values which the head predicts."""
+    if not isinstance(head, Classes):
+        return pa.float64()
+    kinds = {type(label) for label in head.labels}
+    if str in kinds:
+        return pa.string()
+    return pa.bool_() if kinds == {bool} else pa.float64()
+
+
+def _column_type(column: Numeric | Categorical) -> Any:
+    if column.n_bits == 0:  # nothing is asked about it
+        return None
+    if isinstance(column, Numeric):
+        return pa.float64()
+    kinds = {type(value) for value in column.values}
+    if str in kinds and len(kinds) > 1:
+        raise ValueError(
+            f"column {column.name!r} must have categories of one type to be read from a file, "
+            "got strings and numbers; predict in Python instead"
+        )
+    if kinds == {bool}:
+        return pa.bool_()
+    return pa.float64() if kinds and str not in kinds else pa.string()

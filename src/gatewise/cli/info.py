@@ -1,0 +1,86 @@
+"""`gatewise info`: what a `.gw` file holds."""
+
+import argparse
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from gatewise.circuit import Circuit
+from gatewise.cli.options import Commands, add_json, new_command, show
+from gatewise.gates import NAMES
+from gatewise.heads import Classes
+from gatewise.model import Model, load
+from gatewise.seeded import SeededCircuit
+
+EXAMPLES = """examples:
+  gatewise info churn.gw
+  gatewise info churn.gw --bits
+  gatewise info churn.gw --json | jq .gates
+"""
+
+
+def add_command(commands: Commands) -> None:
+    """Add the command."""
+    parser = new_command(commands, run, "info", summary="describe a .gw file", text=EXAMPLES)
+    parser.add_argument("model", help="file that holds a model or a circuit")
+    parser.add_argument("--bits", action="store_true", help="list the questions that the model asks about a row")
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Describe a file."""
+    content = load(args.model)
+    if args.bits and not isinstance(content, Model):
+        raise ValueError(f"--bits must be left out for a {type(content).__name__}, whose inputs have no names")
+    report = describe_model(content) if isinstance(content, Model) else describe_circuit(content)
+    report["bytes"] = Path(args.model).stat().st_size
+    if args.bits and isinstance(content, Model):
+        report["questions"] = content.describe_bits()
+    show(report, describe_report(report), as_json=args.json)
+    return 0
+
+
+def describe_model(model: Model) -> dict[str, Any]:
+    """Sizes, columns and classes of a model."""
+    sizes = model.info()
+    head, classes = sizes.pop("head"), sizes.pop("classes")
+    task = "classification" if isinstance(model.head, Classes) else "regression"
+    columns = [
+        {"name": column.name, "kind": type(column).__name__.lower(), "bits": column.n_bits}
+        for column in model.encoder.columns
+    ]
+    kinds = Counter(model.circuit.gate.tolist())
+    gates = {NAMES[gate]: n for gate, n in sorted(kinds.items())}
+    names = {"columns": columns, "classes": classes, "gate_kinds": gates}
+    return {"kind": "model", "task": task, "head": head} | sizes | names
+
+
+def describe_circuit(circuit: Circuit | SeededCircuit) -> dict[str, Any]:
+    """Sizes of a circuit."""
+    whole = circuit.expand() if isinstance(circuit, SeededCircuit) else circuit
+    return {
+        "kind": "circuit" if whole is circuit else "seeded circuit",
+        "inputs": whole.n_inputs,
+        "gates": whole.n_gates,
+        "levels": whole.n_levels,
+        "groups": whole.n_groups,
+        "outputs": whole.n_outputs,
+    }
+
+
+def describe_report(report: dict[str, Any]) -> list[str]:
+    """The report in words."""
+    sizes = f"{report['gates']:,} gates in {report['levels']} levels, {report['outputs']:,} outputs"
+    if "columns" not in report:
+        more = f"{report['groups']} groups, {report['inputs']:,} inputs, {report['bytes']:,} bytes"
+        return [f"{report['kind']}: {sizes} in {more}"]
+    lines = [f"model for {report['task']}: {sizes}, {report['bytes']:,} bytes"]
+    if report["classes"] is not None:
+        lines.append(f"classes: {', '.join(map(str, report['classes'])):.200}")
+    n_used = sum(column["bits"] > 0 for column in report["columns"])
+    lines.append(f"columns: {len(report['columns'])}, of which {n_used} are read, as {report['bits']:,} bits")
+    lines += [f"  {column['name']:<24} {column['kind']:<12} {column['bits']:>5} bits" for column in report["columns"]]
+    lines.append("gates: " + ", ".join(f"{n:,} {name}" for name, n in report["gate_kinds"].items()))
+    if "questions" in report:
+        lines += ["questions:", *(f"  {question}" for question in report["questions"])]
+    return lines

@@ -1,0 +1,46 @@
+"""Tables written to files, CSV or Parquet, a block of rows at a time and all or nothing.
+
+In: a path, a schema, and pyarrow tables. Out: the number of rows written.
+"""
+
+import csv
+import io
+import sys
+from collections.abc import Iterable
+from typing import BinaryIO
+
+from gatewise.cli.arrow import pa, pa_csv, pq
+from gatewise.cli.reading import PARQUET_SUFFIXES
+from gatewise.files import replacing
+
+
+def write_table(path: str | None, schema: pa.Schema, blocks: Iterable[pa.Table]) -> int:
+    """Write blocks of that schema to a file, or to the standard output, as CSV, if there is none or it is "-"."""
+    if path is None or path == "-":
+        return _write_csv(sys.stdout.buffer, schema, blocks)
+    write = _write_parquet if path.lower().endswith(PARQUET_SUFFIXES) else _write_csv
+    with replacing(path) as file:
+        return write(file, schema, blocks)
+
+
+def _write_csv(file: BinaryIO, schema: pa.Schema, blocks: Iterable[pa.Table]) -> int:
+    header = io.StringIO()
+    csv.writer(header, lineterminator="\n").writerow(schema.names)
+    file.write(header.getvalue().encode())
+    n_rows = 0
+    for block in blocks:
+        # Through memory, because pyarrow would close the standard output at the end.
+        text = pa.BufferOutputStream()
+        pa_csv.write_csv(block, text, pa_csv.WriteOptions(include_header=False))
+        file.write(text.getvalue())
+        n_rows += block.num_rows
+    return n_rows
+
+
+def _write_parquet(file: BinaryIO, schema: pa.Schema, blocks: Iterable[pa.Table]) -> int:
+    n_rows = 0
+    with pq.ParquetWriter(file, schema) as writer:
+        for block in blocks:
+            writer.write_table(block)
+            n_rows += block.num_rows
+    return n_rows

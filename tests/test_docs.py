@@ -1,0 +1,29 @@
+"""Every command and every piece of Python in the tutorial runs, in order, in one folder."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tools import require_module
+
+require_module("torch", "pip install 'gatewise[torch]'")
+require_module("sklearn", "pip install 'gatewise[sklearn]'")
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_tutorial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```(sh|python)\n(.*?)```", (ROOT / "docs" / "tutorial.md").read_text(), re.DOTALL)
+    assert {kind for kind, _ in blocks} == {"sh", "python"}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    namespace: dict[str, object] = {}
+    for kind, code in blocks:
+        if kind == "python":
+            exec(code, namespace)
+            continue
+        done = subprocess.run(["sh", "-ec", code], env=os.environ | {"PATH": path}, capture_output=True, text=True)
+        assert done.returncode == 0, f"{code}\n{done.stderr}"

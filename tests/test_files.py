@@ -1,0 +1,65 @@
+"""Files that are written all or nothing, whole and in pieces."""
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from gatewise.files import check_replaceable, replace_file, replacing
+
+
+def test_pieces(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"older")
+    with replacing(path) as file:
+        file.write(b"new")
+        assert path.read_bytes() == b"older"
+        file.write(b"er")
+    assert path.read_bytes() == b"newer"
+    assert os.listdir(tmp_path) == ["x"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_a_failure_leaves_the_older_file(tmp_path: Path, error: type[BaseException]) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"older")
+
+    def fail() -> None:
+        with replacing(path) as file:
+            file.write(b"half")
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert path.read_bytes() == b"older"
+    assert os.listdir(tmp_path) == ["x"]
+
+
+def test_links_are_followed_and_pipes_written_to(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("x")
+    replace_file(tmp_path / "link", b"content")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "x").read_bytes() == b"content"
+    os.mkfifo(tmp_path / "pipe")
+    received: list[bytes] = []
+    reader = threading.Thread(target=lambda: received.append((tmp_path / "pipe").read_bytes()))
+    reader.start()
+    check_replaceable(tmp_path / "pipe")
+    replace_file(tmp_path / "pipe", b"through")
+    reader.join()
+    assert received == [b"through"]
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_check_before_writing(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"older")
+    check_replaceable(tmp_path / "x")
+    check_replaceable(tmp_path / "y")
+    assert os.listdir(tmp_path) == ["x"]
+    for path, error in ((tmp_path / "no/y", FileNotFoundError), (tmp_path / "x/y", NotADirectoryError)):
+        with pytest.raises(error) as caught:
+            check_replaceable(path)
+        assert caught.value.filename == str(path)
+    with pytest.raises(IsADirectoryError):
+        check_replaceable(tmp_path)
