@@ -18,6 +18,8 @@ from gatewise.encode.columns import MAX_EXACT
 NULLS = ("NoneType", "NAType", "NaTType")
 """Types of missing values, by name, because pandas is not imported."""
 
+ARROW_STRINGS = ("string", "large_string")
+
 
 @dataclass(frozen=True, eq=False)
 class Coded:
@@ -166,7 +168,14 @@ def _from_pandas(X: Any) -> Table:
 
 def _from_columns(names: list[str], n_rows: int, columns: Sequence[Any]) -> Table:
     """polars and pyarrow: their columns become arrays by `to_numpy`, nulls None or NaN."""
-    return Table(_check_names(names), n_rows, len(names), lambda i: _read_array(columns[i].to_numpy(), names[i]))
+    return Table(_check_names(names), n_rows, len(names), lambda i: _read_column(columns[i], names[i]))
+
+
+def _read_column(column: Any, name: str) -> Raw:
+    if str(getattr(column, "type", "")) in ARROW_STRINGS and hasattr(column, "combine_chunks"):
+        coded = column.dictionary_encode().combine_chunks()  # several times faster than looking at each string
+        return Coded(coded.dictionary.to_pylist(), coded.indices.fill_null(-1).to_numpy())
+    return _read_array(column.to_numpy(), name)
 
 
 def _read_array(column: NDArray[Any], name: str) -> Raw:
