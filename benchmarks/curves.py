@@ -50,21 +50,13 @@ def residual() -> nn.Softmax:
     return nn.Softmax(initialization=nn.Residual())
 
 
-def residual_straight_through() -> dict[str, Any]:
-    """Gates that pass their input on at first, and are hard from the start."""
-    return {"parametrization": residual(), "sampling": nn.HardStraightThrough()}
-
-
-SHIFT = train.Shift((28, 28), pixels=1)
 SETTINGS = {
     "paper": Setting(),
     "straight-through": Setting(lambda: {"sampling": nn.HardStraightThrough()}),
     "residual": Setting(lambda: {"parametrization": residual()}),
-    "residual, straight-through": Setting(residual_straight_through, batch_size=250, schedule=train.Cosine(0.05)),
     "light": Setting(lambda: {"parametrization": nn.Light()}),
     "batch 500": Setting(batch_size=500, schedule=train.Constant(0.02)),
-    "shifts": Setting(augment=SHIFT),
-    "ours": Setting(lambda: {"wiring": unique_wiring}, augment=SHIFT, finish=0.15),
+    "ours": Setting(lambda: {"wiring": unique_wiring}, augment=train.Shift((28, 28), pixels=1), finish=0.15),
 }
 
 

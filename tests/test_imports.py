@@ -13,7 +13,7 @@ PACKAGE = Path(gatewise.__file__).parent
 
 # What each module or folder of the package may import from the others.
 ALLOWED = {
-    "__init__": {"circuit", "container", "encode", "model", "passes", "run", "seeded"},
+    "__init__": {"circuit", "container", "encode", "estimators", "model", "passes", "run", "seeded"},
     "gates": set(),
     "circuit": {"gates"},
     "wiring": {"circuit"},
@@ -29,6 +29,8 @@ ALLOWED = {
     "run": {"_native", "circuit", "gates"},
     "nn": {"_native", "circuit", "gates", "heads", "seeded", "wiring"},
     "train": {"circuit", "container", "files", "gates", "nn", "run"},
+    "defaults": set(),
+    "estimators": {"circuit", "defaults", "encode", "heads", "model", "nn", "train", "wiring"},
     "cli": {"circuit", "encode", "estimators", "files", "gates", "heads", "model", "run", "seeded"},
     "__main__": {"cli"},
 }

@@ -5,6 +5,8 @@ raw rows -> Encoder -> bits -> layers of gates -> Circuit -> optimize -> Model -
                                                      +-- Engine: counts    +-- save and load: .gw files
 """
 
+from typing import Any
+
 from gatewise.circuit import Circuit
 from gatewise.container import FileError
 from gatewise.encode import Encoder
@@ -19,6 +21,8 @@ __all__ = [
     "Encoder",
     "Engine",
     "FileError",
+    "LogicClassifier",
+    "LogicRegressor",
     "Model",
     "PackedRows",
     "Planes",
@@ -29,3 +33,12 @@ __all__ = [
     "optimize_with_report",
     "save",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The estimators, imported when they are first asked for, because they need torch and scikit-learn."""
+    if name in ("LogicClassifier", "LogicRegressor"):
+        from gatewise import estimators
+
+        return getattr(estimators, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,93 @@
+"""Accuracy, fitting time, size and speed on tables, beside the models that one would pick otherwise.
+
+    python benchmarks/tabular.py --data DIR [--tables adult letter] [--json FILE]
+
+Every estimator has its default settings. Rows are float64, strings replaced by codes that the estimators are told are
+categories. Scores are accuracies, for california R squared, on official test rows where they exist, otherwise the mean
+of five folds. Sizes and speed are those of the first fold: predict on 100,000 rows, in one thread, from raw rows to
+labels.
+"""
+
+import argparse
+import json
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import machine
+import numpy as np
+from mnist import find_data
+from tabular_data import Table, load_tables
+from tabular_models import make_estimators, make_predict, measure_bytes, time_compiled, time_predict
+
+
+def run(table: Table, name: str) -> dict[str, Any]:
+    """One estimator on one table."""
+    X, result = table.numbers(), {"table": table.name, "estimator": name, "scores": [], "fit_seconds": []}
+    for fold, (training, test) in enumerate(table.splits()):
+        estimator = make_estimators(table.categorical, X.shape[1], regression=table.regression)[name]
+        start = time.perf_counter()
+        estimator.fit(X[training], table.y[training])
+        result["fit_seconds"].append(time.perf_counter() - start)
+        result["scores"].append(float(estimator.score(X[test], table.y[test])))
+        if fold == 0:
+            result["bytes"] = measure_bytes(name, estimator)
+            result["ns_per_row"] = time_predict(make_predict(name, estimator), X[test])
+            if name == "LightGBM":
+                result["compiled_ns_per_row"] = time_compiled(estimator, X[test])
+            if name == "gatewise":
+                result["model"] = estimator.model_.info() | {"classes": None}
+    return result
+
+
+def describe(result: dict[str, Any]) -> str:
+    """A line of the table."""
+    compiled = f"{result['compiled_ns_per_row']:12.0f}" if "compiled_ns_per_row" in result else ""
+    return (
+        f"{result['table']:<14}{result['estimator']:<22}{100 * np.mean(result['scores']):8.2f}"
+        f"{np.mean(result['fit_seconds']):9.1f}{result['bytes']:12,}{result['ns_per_row']:12.1f}{compiled}"
+    )
+
+
+def summarize(results: list[dict[str, Any]]) -> list[str]:
+    """Mean accuracy of each estimator, and ratios of speed and size."""
+    by_key = {(result["table"], result["estimator"]): result for result in results}
+    names = list(dict.fromkeys(result["estimator"] for result in results))
+    tables = [table for table in dict.fromkeys(result["table"] for result in results) if table != "california"]
+    lines = []
+    for name in names:
+        scores = [np.mean(by_key[table, name]["scores"]) for table in tables]
+        lines.append(f"{name:<22} mean accuracy of {len(tables)} tables: {100 * np.mean(scores):.2f} %")
+    for table in dict.fromkeys(result["table"] for result in results):
+        ours, light = by_key[table, "gatewise"], by_key[table, "LightGBM"]
+        times = {name: by_key[table, name]["ns_per_row"] for name in ("HistGradientBoosting", "LightGBM", "tree")}
+        times["tl2cgen"] = light["compiled_ns_per_row"]
+        ratios = ", ".join(f"{name} {value / ours['ns_per_row']:.1f}x" for name, value in times.items())
+        lines.append(f"{table:<14} faster than {ratios}; bytes 1/{light['bytes'] / ours['bytes']:.0f} of LightGBM's")
+    return lines
+
+
+def main() -> None:
+    """Run everything, print a line for each, write the JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, help="folder with the data sets (default: $GATEWISE_DATA)")
+    parser.add_argument("--tables", nargs="+", help="some of the tables")
+    parser.add_argument("--json", type=Path, help="where to write the results")
+    args = parser.parse_args()
+    warnings.filterwarnings("ignore", module="sklearn")  # iterations that did not suffice, names of features
+    print(f"{'table':<14}{'estimator':<22}{'score %':>8}{'fit s':>9}{'bytes':>12}{'ns/row':>12}{'tl2cgen':>12}")
+    results = []
+    for table in load_tables(find_data(args.data)):
+        if args.tables and table.name not in args.tables:
+            continue
+        for name in make_estimators([], table.X.shape[1], regression=table.regression):
+            results.append(run(table, name))
+            print(describe(results[-1]), flush=True)
+    print(*summarize(results), sep="\n")
+    if args.json:
+        args.json.write_text(json.dumps({"machine": machine.describe(), "results": results}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""The estimators that the tabular benchmark compares, each set up as its users do, and how large and fast they are."""
+
+import pickle
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import lightgbm
+import numpy as np
+import tl2cgen
+import treelite
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from tabular_data import SEED
+from threadpoolctl import threadpool_limits
+
+from gatewise.estimators import LogicClassifier, LogicRegressor
+
+N_ROWS = 100_000
+Predict = Callable[[np.ndarray], Any]
+
+
+def make_linear_input(categorical: list[int], n_columns: int) -> Any:
+    """One-hot categories and scaled numbers, for models that need them."""
+    numeric = [i for i in range(n_columns) if i not in categorical]
+    return make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), categorical),
+        (make_pipeline(SimpleImputer(), StandardScaler()), numeric),
+    )
+
+
+def make_estimators(categorical: list[int], n_columns: int, *, regression: bool) -> dict[str, Any]:
+    """All of them, unfitted, for a matrix of floats whose `categorical` columns hold codes."""
+    seed = {"random_state": SEED}
+    scaled = [make_linear_input(categorical, n_columns) for _ in range(2)]
+    boosted = {"categorical_features": categorical or None, **seed}
+    light = {"n_jobs": 2, "verbose": -1, **seed}
+    if regression:
+        return {
+            "gatewise": LogicRegressor(categorical=categorical, **seed),
+            "linear": make_pipeline(scaled[0], RidgeCV()),
+            "tree": DecisionTreeRegressor(max_leaf_nodes=50, **seed),
+            "MLP": make_pipeline(scaled[1], MLPRegressor(early_stopping=True, **seed)),
+            "HistGradientBoosting": HistGradientBoostingRegressor(**boosted),
+            "LightGBM": lightgbm.LGBMRegressor(**light),
+        }
+    return {
+        "gatewise": LogicClassifier(categorical=categorical, **seed),
+        "linear": make_pipeline(scaled[0], LogisticRegression(max_iter=1000)),
+        "tree": DecisionTreeClassifier(max_leaf_nodes=50, **seed),
+        "MLP": make_pipeline(scaled[1], MLPClassifier(early_stopping=True, **seed)),
+        "HistGradientBoosting": HistGradientBoostingClassifier(**boosted),
+        "LightGBM": lightgbm.LGBMClassifier(**light),
+    }
+
+
+def measure_bytes(name: str, estimator: Any) -> int:
+    """Of the file that one deploys."""
+    if name == "gatewise":
+        return len(estimator.model_.to_bytes())
+    if name == "LightGBM":
+        return len(estimator.booster_.model_to_string().encode())
+    return len(pickle.dumps(estimator))
+
+
+def make_predict(name: str, estimator: Any) -> Predict:
+    """The call that is timed, in one thread."""
+    if name == "gatewise":
+        return estimator.model_.predict
+    if name == "LightGBM":
+        return lambda X: estimator.predict(X, num_threads=1)
+    return estimator.predict
+
+
+def compile_lightgbm(estimator: Any, folder: Path) -> Predict:
+    """The same model as machine code, by tl2cgen."""
+    model = treelite.frontend.from_lightgbm(estimator.booster_)
+    library = folder / "model.so"
+    tl2cgen.export_lib(model, toolchain="gcc", libpath=library, params={"parallel_comp": 2}, verbose=False)
+    predictor = tl2cgen.Predictor(library, nthread=1)
+    return lambda X: predictor.predict(tl2cgen.DMatrix(X))
+
+
+def time_predict(predict: Predict, X: np.ndarray, *, seconds: float = 2.0) -> float:
+    """Nanoseconds a row, the best of several calls on 100,000 rows, in one thread."""
+    rows = np.ascontiguousarray(np.resize(X, (N_ROWS, X.shape[1])))
+    with threadpool_limits(1):
+        predict(rows)
+        times, end = [], time.perf_counter() + seconds
+        while not times or time.perf_counter() < end:
+            start = time.perf_counter()
+            predict(rows)
+            times.append(time.perf_counter() - start)
+    return 1e9 * min(times) / N_ROWS
+
+
+def time_compiled(estimator: Any, X: np.ndarray) -> float:
+    """Nanoseconds a row of LightGBM's model compiled by tl2cgen."""
+    with tempfile.TemporaryDirectory() as folder:
+        return time_predict(compile_lightgbm(estimator, Path(folder)), X)

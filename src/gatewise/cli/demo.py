@@ -1,0 +1,103 @@
+"""The demo: scikit-learn's digits from a table to a saved, loaded and timed circuit, beside scikit-learn's own models.
+
+In: a folder. Out: lines to print, `digits.gw` and `digits.png` in the folder.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gatewise.cli.pictures import draw_confusion, draw_gates, plot_circuit
+from gatewise.model import Model
+
+N_ROWS = 100_000
+SEED = 0
+
+
+def run_demo(folder: Path, *, progress: bool = False, max_iter: int | None = None) -> Iterator[str]:
+    """Train, compile, save, load, measure and compare.
+
+    Parameters
+    ----------
+    folder : path
+        Where the model and the picture go.
+    progress : bool
+        Whether to show a progress bar.
+    max_iter : int, optional
+        Epochs, for a shorter demo.
+
+    Yields
+    ------
+    str
+        Lines, as soon as they are known.
+    """
+    from sklearn.datasets import load_digits
+    from sklearn.metrics import confusion_matrix
+    from sklearn.model_selection import train_test_split
+
+    from gatewise.estimators import LogicClassifier
+
+    X, y = load_digits(return_X_y=True)
+    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.25, random_state=SEED, stratify=y)
+    yield f"data       {len(X_train)} images of 8x8 pixels to learn from, {len(X_test)} to test with"
+    start = time.perf_counter()
+    clf = LogicClassifier(random_state=SEED, progress=progress, max_iter=max_iter).fit(X_train, y_train)
+    gates = np.array(clf.history_[-1].gates)
+    widths = " + ".join(str(width) for width in gates.sum(1))
+    yield f"trained    {widths} gates, {clf.n_iter_} epochs in {time.perf_counter() - start:.0f} s"
+    path = folder / "digits.gw"
+    clf.model_.save(path)
+    model = Model.load(path)
+    yield f"optimized  {gates.sum():,} -> {model.circuit.n_gates:,} gates, {model.info()['levels']} levels"
+    yield f"saved      {path}: {path.stat().st_size:,} bytes; loaded again: {model}"
+    predicted = model.predict(X_test)
+    yield f"accuracy   {100 * np.mean(predicted == y_test):.2f} % of the test images"
+    yield ""
+    yield from compare(model, X_train, X_test, y_train, y_test)
+    confusion = confusion_matrix(y_test, predicted)
+    yield from ["", "Gates of each layer", draw_gates(gates), "", "Confusions", draw_confusion(confusion, list(range(10)))]
+    picture = folder / "digits.png"
+    plot_circuit(gates, confusion, list(range(10))).savefig(picture, dpi=120)
+    yield f"\npicture    {picture}"
+
+
+def compare(
+    model: Model, X_train: NDArray[Any], X_test: NDArray[Any], y_train: NDArray[Any], y_test: NDArray[Any]
+) -> Iterator[str]:
+    """A line for each of scikit-learn's models on the same rows: accuracy, and time to predict in one thread."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.tree import DecisionTreeClassifier
+    from threadpoolctl import threadpool_limits
+
+    peers = [
+        LogisticRegression(max_iter=3000),
+        DecisionTreeClassifier(random_state=SEED),
+        MLPClassifier(random_state=SEED),
+        HistGradientBoostingClassifier(random_state=SEED),
+    ]
+    rows = np.resize(X_test, (N_ROWS, X_test.shape[1]))
+    with threadpool_limits(1):
+        ours = time_rows(model.predict, rows)
+        yield f"{'one thread, from raw rows':<32}{'accuracy':>10}{'ns a row':>12}"
+        yield f"{'gatewise':<32}{100 * np.mean(model.predict(X_test) == y_test):>8.2f} %{ours:>12.1f}"
+        for peer in peers:
+            peer.fit(X_train, y_train)
+            ns = time_rows(peer.predict, rows)
+            accuracy = 100 * peer.score(X_test, y_test)
+            yield f"{type(peer).__name__:<32}{accuracy:>8.2f} %{ns:>12.1f}   {ns / ours:.0f}x slower"
+
+
+def time_rows(predict: Callable[[NDArray[Any]], object], rows: NDArray[Any], n_calls: int = 3) -> float:
+    """Nanoseconds a row, the best of a few calls."""
+    times = []
+    for _ in range(n_calls):
+        start = time.perf_counter()
+        predict(rows)
+        times.append(time.perf_counter() - start)
+    return 1e9 * min(times) / len(rows)

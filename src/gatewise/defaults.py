@@ -1,0 +1,45 @@
+"""Default sizes: how large a network, and how long to train it, for a table of a given size.
+
+In: numbers of rows, bits and groups. Out: a `Plan`.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a rule, or the user, chose.
+
+    Parameters
+    ----------
+    width : int
+        Gates a layer, a multiple of the number of groups.
+    depth : int
+        Layers.
+    batch_size : int
+    epochs : int
+    validates : bool
+        Whether rows are set aside to stop early and to select the best circuit.
+    """
+
+    width: int
+    depth: int
+    batch_size: int
+    epochs: int
+    validates: bool
+
+    @property
+    def evaluate_every(self) -> int:
+        """Epochs between two evaluations, which number a hundred or two."""
+        return max(1, self.epochs // 100)
+
+
+def choose_plan(n_rows: int, n_bits: int, n_groups: int) -> Plan:
+    """The defaults.
+
+    Examples
+    --------
+    >>> choose_plan(n_rows=30_000, n_bits=200, n_groups=2)
+    Plan(width=4000, depth=4, batch_size=100, epochs=67, validates=True)
+    """
+    raise NotImplementedError
