@@ -112,6 +112,7 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]
         if weights is not None and not weights.all():
             data = data.take(np.flatnonzero(weights))
         self.n_iter_, self.history_ = 0, None
+        self.validated_ = self.interrupted_ = False
         if encoder.n_bits == 0 or (data.targets == data.targets[0]).all():
             self.model_ = self._constant_model(encoder, data)
         else:
@@ -157,6 +158,7 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]
         result = train.fit(net, task, training, validation=validation, recipe=recipe, progress=self.progress)
         self.n_iter_ = result.history[-1].epoch if len(result.history) else 0
         self.history_ = result.history
+        self.validated_, self.interrupted_ = plan.validates, result.interrupted
         return Model.build(encoder, result.circuit(), self._make_head(net, plan.width // task.groups))
 
     def _choose_plan(self, data: train.Bits, n_groups: int) -> Plan:
@@ -221,6 +223,10 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):
     n_iter_ : int
         Epochs done.
     history_ : gatewise.train.History, or None if there was nothing to learn
+    validated_ : bool
+        Whether rows were set aside: then the scores of `history_` are theirs, otherwise those of the training rows.
+    interrupted_ : bool
+        Whether Ctrl-C ended training; the best circuit so far is kept.
     n_features_in_, feature_names_in_ : as in scikit-learn
         Columns of a data frame are matched by name, whatever their order.
 
@@ -324,7 +330,7 @@ class LogicRegressor(MultiOutputMixin, RegressorMixin, LogicEstimator):
 
     Attributes
     ----------
-    model_, n_iter_, history_, n_features_in_, feature_names_in_
+    model_, n_iter_, history_, validated_, interrupted_, n_features_in_, feature_names_in_
         As for `LogicClassifier`.
 
     Examples

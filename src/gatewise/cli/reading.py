@@ -7,8 +7,10 @@ matter where blocks end.
 
 import csv
 import io
+import os
 import re
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +25,7 @@ MISSING = ("", "?", "#N/A", "N/A", "NA", "NaN", "None", "NULL", "n/a", "nan", "n
 
 BLOCK_BYTES = 2**22  # of a CSV file; also the longest row
 BLOCK_CELLS = 2**21  # of a Parquet file
+MAX_WAIT = 1.0  # seconds
 PARQUET_SUFFIXES = (".parquet", ".pq")
 
 Types: TypeAlias = Mapping[str, Any]
@@ -54,7 +57,7 @@ class CsvTable:
             if not self._file.peek(1):
                 return
             strings = [name for name, kind in types.items() if kind == pa.string()]
-            with pa_csv.open_csv(self._file, **self._options(self.schema(types))) as batches:
+            with self._rest() as rest, pa_csv.open_csv(rest, **self._options(self.schema(types))) as batches:
                 for batch in batches:
                     yield self._mark_missing(pa.Table.from_batches([batch]), strings)
 
@@ -63,7 +66,8 @@ class CsvTable:
         with self._explained():
             if not self._file.peek(1):
                 return pa.table({name: pa.nulls(0) for name in names})
-            table = pa_csv.read_csv(self._file, **self._options(pa.schema([]), names))
+            with self._rest() as rest:
+                table = pa_csv.read_csv(rest, **self._options(pa.schema([]), names))
         return self._mark_missing(table, [field.name for field in table.schema if field.type == pa.string()])
 
     def schema(self, types: Types) -> pa.Schema:
@@ -86,6 +90,24 @@ class CsvTable:
                 f"the first line of {self.source} must name its columns, got numbers, {text.strip()!r:.60}; add a line"
             )
         return names
+
+    @contextmanager
+    def _rest(self) -> Iterator[Any]:
+        """What follows the header, for Arrow's threads to read.
+
+        A file is opened again, without Python. A pipe is not, so this waits for those threads to let go of it: one that
+        does so when Python has ended would abort the process.
+        """
+        if self._file.seekable() and os.path.isfile(self.source):
+            with pa.OSFile(self.source) as file:
+                file.seek(self._file.tell())
+                yield file
+            return
+        n_references = sys.getrefcount(self._file)
+        yield self._file
+        deadline = time.monotonic() + MAX_WAIT
+        while sys.getrefcount(self._file) > n_references and time.monotonic() < deadline:
+            time.sleep(0.001)
 
     def _options(self, schema: pa.Schema, names: Sequence[str] | None = None) -> dict[str, Any]:
         """Arguments of pyarrow's readers. Strings are read as they are, because null spellings hold for all columns."""
