@@ -208,6 +208,14 @@ def test_interrupt_saves_the_best_so_far(
     assert json.loads(capsys.readouterr().out)["interrupted"] is True
 
 
+@pytest.mark.filterwarnings("default")
+def test_warnings_are_one_line(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "data.csv", "--target", "label", "-o", "model.gw", *TINY, "--width", "10"]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert lines
+    assert all(line.startswith("gatewise train: 10 gates read at most 20 of ") for line in lines)
+
+
 @pytest.mark.parametrize("module", ["torch", "sklearn"])
 def test_a_missing_package_is_named_with_the_fix(folder: Folder, module: str) -> None:
     argv = ["train", "data.csv", "--target", "label", "-o", "model.gw"]

@@ -75,12 +75,11 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'no/such/folder/x'
     """
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
+    if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
-    if target.exists() and not target.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):
         return
-    temporary = _name_beside(target)
+    temporary = _name_beside(Path(os.path.realpath(path)))
     try:
         open(temporary, "xb").close()
     except OSError as error:

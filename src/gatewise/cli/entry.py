@@ -6,8 +6,10 @@ Exit codes: 0 done, 2 an error, 130 ended by Ctrl-C, 141 nobody reads the output
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
+from typing import Any
 
 from gatewise.cli import bench, evaluate, info, predict, train
 from gatewise.cli.options import Commands
@@ -46,8 +48,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     args = make_parser().parse_args(argv)
+
+    def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+        print(f"gatewise {args.command}: {message}", file=sys.stderr)
+
     try:
-        code: int = args.run(args)
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning
+            code: int = args.run(args)
         sys.stdout.flush()
         return code
     except BrokenPipeError:

@@ -53,21 +53,19 @@ class CsvTable:
 
     def blocks(self, types: Types) -> Iterator[pa.Table]:
         """Consecutive rows of the columns in `types`, in that order."""
-        with self._explained():
+        with self._explained(), self._released():
             if not self._file.peek(1):
                 return
             strings = [name for name, kind in types.items() if kind == pa.string()]
-            with self._rest() as rest, pa_csv.open_csv(rest, **self._options(self.schema(types))) as batches:
-                for batch in batches:
-                    yield self._mark_missing(pa.Table.from_batches([batch]), strings)
+            for batch in pa_csv.open_csv(self._rest(), **self._options(self.schema(types))):
+                yield self._mark_missing(pa.Table.from_batches([batch]), strings)
 
     def read(self, names: Sequence[str]) -> pa.Table:
         """All rows of some columns, their types told from all of their cells."""
-        with self._explained():
+        with self._explained(), self._released():
             if not self._file.peek(1):
                 return pa.table({name: pa.nulls(0) for name in names})
-            with self._rest() as rest:
-                table = pa_csv.read_csv(rest, **self._options(pa.schema([]), names))
+            table = pa_csv.read_csv(self._rest(), **self._options(pa.schema([]), names))
         return self._mark_missing(table, [field.name for field in table.schema if field.type == pa.string()])
 
     def schema(self, types: Types) -> pa.Schema:
@@ -91,23 +89,27 @@ class CsvTable:
             )
         return names
 
-    @contextmanager
-    def _rest(self) -> Iterator[Any]:
-        """What follows the header, for Arrow's threads to read.
+    def _rest(self) -> Any:
+        """What follows the header; a file is opened once more, for Arrow to read without Python."""
+        if not os.path.isfile(self.source):
+            return self._file
+        file = pa.OSFile(self.source)
+        file.seek(self._file.tell())
+        return file
 
-        A file is opened again, without Python. A pipe is not, so this waits for those threads to let go of it: one that
-        does so when Python has ended would abort the process.
+    @contextmanager
+    def _released(self) -> Iterator[None]:
+        """Waits at the end for Arrow's threads to let go of a pipe.
+
+        They take Python's lock for that, which would abort the process if Python had ended in the meantime.
         """
-        if self._file.seekable() and os.path.isfile(self.source):
-            with pa.OSFile(self.source) as file:
-                file.seek(self._file.tell())
-                yield file
-            return
         n_references = sys.getrefcount(self._file)
-        yield self._file
-        deadline = time.monotonic() + MAX_WAIT
-        while sys.getrefcount(self._file) > n_references and time.monotonic() < deadline:
-            time.sleep(0.001)
+        try:
+            yield
+        finally:
+            deadline = time.monotonic() + MAX_WAIT
+            while sys.getrefcount(self._file) > n_references and time.monotonic() < deadline:
+                time.sleep(0.001)
 
     def _options(self, schema: pa.Schema, names: Sequence[str] | None = None) -> dict[str, Any]:
         """Arguments of pyarrow's readers. Strings are read as they are, because null spellings hold for all columns."""
