@@ -69,6 +69,7 @@ def evaluate_file(model: Model, table: "TableFile", target: str) -> dict[str, An
     if target in features:
         raise ValueError(f"--target must be a column that the model does not read, got {target!r}")
     types = feature_types(model.encoder, features) | {target: label_type(model.head)}
+    model.predict(table.schema(types).empty_table().select(features))  # plans, so that the time is that of the rows
     return evaluate_blocks(model, table.blocks(types), features, target)
 
 
