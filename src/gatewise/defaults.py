@@ -40,6 +40,10 @@ def choose_plan(n_rows: int, n_bits: int, n_groups: int) -> Plan:
     Examples
     --------
     >>> choose_plan(n_rows=30_000, n_bits=200, n_groups=2)
-    Plan(width=4000, depth=4, batch_size=100, epochs=67, validates=True)
+    Plan(width=2000, depth=4, batch_size=100, epochs=33, validates=True)
     """
-    raise NotImplementedError
+    width = max(2_000 if n_rows >= 1_000 else 500, 300 * n_groups, -(-n_bits // 2))
+    n_steps = 10_000 if n_rows >= 1_000 else 2_000
+    batch_size = 100
+    epochs = max(1, n_steps * batch_size // n_rows)
+    return Plan(width, 4, batch_size, epochs, n_rows >= 1_000)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 try:
     import torch
     from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
-    from sklearn.utils import check_array, check_consistent_length, check_random_state, column_or_1d
+    from sklearn.utils import assert_all_finite, check_array, check_consistent_length, check_random_state, column_or_1d
     from sklearn.utils._param_validation import Interval, StrOptions
     from sklearn.utils.class_weight import compute_sample_weight
     from sklearn.utils.multiclass import check_classification_targets
@@ -287,6 +287,7 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):
 
     def _check_target(self, y: Any) -> NDArray[np.int64]:
         labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         self.classes_, positions = np.unique(labels, return_inverse=True)
         return positions
