@@ -97,6 +97,18 @@ def test_regression(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     assert "--class-weight must be left out" in call_fails_in_training(capsys, *argv, "--class-weight", "balanced")
 
 
+@pytest.mark.parametrize(("target", "other", "score"), [("label", "value", "accuracy"), ("value", "label", "rmse")])
+def test_score_of_the_selected_circuit(
+    folder: Folder, capsys: pytest.CaptureFixture[str], target: str, other: str, score: str
+) -> None:
+    pyarrow.parquet.write_table(pa.concat_tables([folder.table] * 3), "long.parquet")  # enough to set rows aside
+    argv = ["train", "long.parquet", "--target", target, "-o", "model.gw", "--drop", f"id,{other}", *SMALL]
+    report = call_json(capsys, *argv, "--max-iter", "6")
+    assert report["scores"]["scored_on"].startswith("the rows by which the best circuit was selected")
+    again = call_json(capsys, "evaluate", "model.gw", "long.parquet", "--target", target)
+    assert again[score] == pytest.approx(report["scores"][score], rel=0.25)
+
+
 def call_fails_in_training(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
     """The message of a refusal that comes after the data was described."""
     capsys.readouterr()
