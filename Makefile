@@ -9,7 +9,8 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 .PHONY: demo test lint bench sanitize clean
 
 demo: $(BIN)/.built
-	$(BIN)/python examples/demo.py
+	mkdir -p build/demo
+	$(BIN)/gatewise demo --output build/demo
 
 test: $(BIN)/.built
 	$(BIN)/python -m pytest

@@ -4,7 +4,6 @@ In: X, any table that `Encoder` reads, and y. Out: a fitted estimator whose `mod
 Invariant: equal parameters, data and `random_state` give equal models. Parameters are stored untouched.
 """
 
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -105,13 +104,15 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]
         table = self._check_table(X, reset=True)
         targets = self._check_target(y)
         check_consistent_length(table, targets)
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, table, ensure_non_negative=True)
-        weights = self._weigh(targets, weights)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, table, ensure_non_negative=True)
+        weights = self._weigh(targets, sample_weight)
         encoder = Encoder.fit(table, max_bits=self.max_bits, categorical=self.categorical)
         data = train.Bits(encoder.encode_rows(table, threads=torch.get_num_threads()), targets, weights)
         if weights is not None and not weights.all():
             data = data.take(np.flatnonzero(weights))
-        self.n_iter_, self.history_ = 0, None
+        self.n_iter_ = 0
+        self.history_: train.History | None = None
         self.validated_ = self.interrupted_ = False
         if encoder.n_bits == 0 or (data.targets == data.targets[0]).all():
             self.model_ = self._constant_model(encoder, data)
@@ -163,13 +164,16 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _choose_plan(self, data: train.Bits, n_groups: int) -> Plan:
         """The default plan, but for what the parameters say."""
-        given = {"width": self.width, "depth": self.depth, "batch_size": self.batch_size, "epochs": self.max_iter}
         plan = choose_plan(len(data), data.n_features, n_groups)
-        given["validates"] = self.early_stopping
-        if self.early_stopping == "auto":
-            given["validates"] = plan.validates and self._can_split(data)
-        plan = replace(plan, **{name: value for name, value in given.items() if value is not None})
-        return replace(plan, width=-(-plan.width // n_groups) * n_groups)
+        width = self.width or plan.width
+        validates = plan.validates and self._can_split(data) if self.early_stopping == "auto" else self.early_stopping
+        return Plan(
+            width=-(-width // n_groups) * n_groups,
+            depth=self.depth or plan.depth,
+            batch_size=self.batch_size or plan.batch_size,
+            epochs=self.max_iter or plan.epochs,
+            validates=bool(validates),
+        )
 
     def _check_table(self, X: Any, *, reset: bool) -> Any:
         """X, checked as scikit-learn does, but with the columns of a data frame left as they are."""
@@ -184,7 +188,7 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]
         return X
 
 
-class LogicClassifier(ClassifierMixin, LogicEstimator):
+class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
     """A classifier that is a circuit of logic gates.
 
     Columns become bits (see `gatewise.Encoder.fit`), a network of gates learns from them, and what is kept is the
@@ -320,7 +324,7 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):
         return _make_constant(encoder, outputs, Classes(tuple(self.classes_.tolist()), 1.0, 1))
 
 
-class LogicRegressor(MultiOutputMixin, RegressorMixin, LogicEstimator):
+class LogicRegressor(MultiOutputMixin, RegressorMixin, LogicEstimator):  # type: ignore[misc]
     """A regressor that is a circuit of logic gates: a value is the share of true outputs, scaled and shifted.
 
     Parameters
@@ -382,6 +386,6 @@ def _describe(data: train.Bits) -> tuple[NDArray[np.float64], NDArray[np.float64
 
 def _make_constant(encoder: Encoder, outputs: NDArray[np.int32], head: Head) -> Model:
     """A model without gates: one constant output a group."""
-    nothing = np.zeros(0, np.int32)
-    circuit = Circuit(encoder.n_bits, nothing.astype(np.uint8), nothing, nothing, outputs, np.arange(len(outputs) + 1))
+    nothing, group_ptr = np.zeros(0, np.int32), np.arange(len(outputs) + 1, dtype=np.int32)
+    circuit = Circuit(encoder.n_bits, nothing.astype(np.uint8), nothing, nothing, outputs, group_ptr)
     return Model.build(encoder, circuit, head)

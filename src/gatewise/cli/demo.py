@@ -1,8 +1,7 @@
-"""The demo: scikit-learn's digits from a table to a saved, loaded and timed circuit, beside scikit-learn's own models.
+"""`gatewise demo`: scikit-learn's digits, from a table to a saved, loaded and timed circuit, beside its own models."""
 
-In: a folder. Out: lines to print, `digits.gw` and `digits.png` in the folder.
-"""
-
+import argparse
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,11 +10,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gatewise.cli.options import Commands, new_command
 from gatewise.cli.pictures import draw_confusion, draw_gates, plot_circuit
 from gatewise.model import Model
 
 N_ROWS = 100_000
 SEED = 0
+EXAMPLES = """examples:
+  gatewise demo
+  gatewise demo -o results
+"""
+
+
+def add_command(commands: Commands) -> None:
+    """Add the command."""
+    parser = new_command(
+        commands, run, "demo", summary="train, save, load and measure a model of digits", text=EXAMPLES
+    )
+    parser.add_argument("-o", "--output", type=Path, default=Path(), metavar="DIR", help="where its files go: here")
+    parser.add_argument("--max-iter", type=int, metavar="N", help="epochs, for a shorter demo")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show the demo."""
+    if not args.output.is_dir():
+        raise ValueError(f"--output must be a folder that exists, got {args.output}; make it first")
+    for line in run_demo(args.output, progress=sys.stderr.isatty(), max_iter=args.max_iter):
+        print(line, flush=True)
+    return 0
 
 
 def run_demo(folder: Path, *, progress: bool = False, max_iter: int | None = None) -> Iterator[str]:
@@ -46,6 +68,7 @@ def run_demo(folder: Path, *, progress: bool = False, max_iter: int | None = Non
     yield f"data       {len(X_train)} images of 8x8 pixels to learn from, {len(X_test)} to test with"
     start = time.perf_counter()
     clf = LogicClassifier(random_state=SEED, progress=progress, max_iter=max_iter).fit(X_train, y_train)
+    assert clf.history_ is not None
     gates = np.array(clf.history_[-1].gates)
     widths = " + ".join(str(width) for width in gates.sum(1))
     yield f"trained    {widths} gates, {clf.n_iter_} epochs in {time.perf_counter() - start:.0f} s"
@@ -59,7 +82,14 @@ def run_demo(folder: Path, *, progress: bool = False, max_iter: int | None = Non
     yield ""
     yield from compare(model, X_train, X_test, y_train, y_test)
     confusion = confusion_matrix(y_test, predicted)
-    yield from ["", "Gates of each layer", draw_gates(gates), "", "Confusions", draw_confusion(confusion, list(range(10)))]
+    yield from [
+        "",
+        "Gates of each layer",
+        draw_gates(gates),
+        "",
+        "Confusions",
+        draw_confusion(confusion, list(range(10))),
+    ]
     picture = folder / "digits.png"
     plot_circuit(gates, confusion, list(range(10))).savefig(picture, dpi=120)
     yield f"\npicture    {picture}"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from gatewise.cli import bench, evaluate, info, predict, train
+from gatewise.cli import bench, demo, evaluate, info, predict, train
 from gatewise.cli.options import Commands
 
 COMMANDS: tuple[Callable[[Commands], None], ...] = (
@@ -20,6 +20,7 @@ COMMANDS: tuple[Callable[[Commands], None], ...] = (
     predict.add_command,
     info.add_command,
     bench.add_command,
+    demo.add_command,
 )
 FAILED, INTERRUPTED, UNREAD = 2, 130, 141
 

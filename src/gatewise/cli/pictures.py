@@ -26,7 +26,7 @@ def draw_gates(gates: NDArray[np.int64]) -> str:
     Examples
     --------
     >>> print(draw_gates(np.eye(16, dtype=int)[[0, 6]]).splitlines()[1])
-    layer 1  █
+    layer 1  ██
     """
     peaks = gates / gates.max(1, keepdims=True)
     levels = np.ceil(peaks * (len(SHADES) - 1)).astype(int)
@@ -41,9 +41,9 @@ def draw_confusion(confusion: NDArray[np.int64], labels: list[Any]) -> str:
     Examples
     --------
     >>> print(draw_confusion(np.array([[5, 0], [1, 4]]), ["no", "yes"]))
-    true     no yes
-       no     5   .
-      yes     1   4
+    true    no yes
+       no    5   .
+      yes    1   4
     """
     width = 1 + max(len(str(value)) for value in [*labels, int(confusion.max())])
     lines = ["true  " + "".join(f"{label!s:>{width}}" for label in labels)]
@@ -57,7 +57,9 @@ def plot_circuit(gates: NDArray[np.int64], confusion: NDArray[np.int64], labels:
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("pictures need matplotlib: pip install 'gatewise[plot]'", name="matplotlib") from error
+        raise ModuleNotFoundError(
+            "pictures need matplotlib: pip install 'gatewise[plot]'", name="matplotlib"
+        ) from error
     figure = Figure(figsize=(13, 5.5), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[3, 2])
     shares = gates / gates.sum(1, keepdims=True)
@@ -71,7 +73,9 @@ def plot_circuit(gates: NDArray[np.int64], confusion: NDArray[np.int64], labels:
         if value:
             color = "white" if value > confusion.max() / 3 else "black"
             right.text(column, row, value, ha="center", va="center", color=color, fontsize=8)
-    right.set(title="Test rows", xlabel="predicted", ylabel="true", xticks=range(len(labels)), yticks=range(len(labels)))
+    right.set(
+        title="Test rows", xlabel="predicted", ylabel="true", xticks=range(len(labels)), yticks=range(len(labels))
+    )
     right.set_xticklabels(labels)
     right.set_yticklabels(labels)
     return figure

@@ -1,6 +1,6 @@
 """From a random network of 48,000 gates to a saved, re-loaded and timed circuit, in seconds and without training data.
 
-    python examples/demo.py
+    python examples/random_network.py
 
 The network has the size of the paper's small MNIST model: 784 inputs, 6 layers of 8,000 gates, 10 classes. Its gates
 are random, so its classes mean nothing; what it shows is what becomes of a trained network of that size.
