@@ -1,5 +1,6 @@
 """Accuracy, fitting time, size and speed on tables, beside the models that one would pick otherwise.
 
+    pip install -c constraints.txt pandas lightgbm treelite tl2cgen
     python benchmarks/tabular.py --data DIR [--tables adult letter] [--json FILE]
 
 Every estimator has its default settings. Rows are float64, strings replaced by codes that the estimators are told are
@@ -26,7 +27,7 @@ def run(table: Table, name: str) -> dict[str, Any]:
     """One estimator on one table."""
     X, result = table.numbers(), {"table": table.name, "estimator": name, "scores": [], "fit_seconds": []}
     for fold, (training, test) in enumerate(table.splits()):
-        estimator = make_estimators(table.categorical, X.shape[1], regression=table.regression)[name]
+        estimator = make_estimators(table.categorical, X.shape, regression=table.regression)[name]
         start = time.perf_counter()
         estimator.fit(X[training], table.y[training])
         result["fit_seconds"].append(time.perf_counter() - start)
@@ -81,12 +82,12 @@ def main() -> None:
     for table in load_tables(find_data(args.data)):
         if args.tables and table.name not in args.tables:
             continue
-        for name in make_estimators([], table.X.shape[1], regression=table.regression):
+        for name in make_estimators([], table.X.shape, regression=table.regression):
             results.append(run(table, name))
             print(describe(results[-1]), flush=True)
+            if args.json:  # it takes long, and may be cut short
+                args.json.write_text(json.dumps({"machine": machine.describe(), "results": results}, indent=1) + "\n")
     print(*summarize(results), sep="\n")
-    if args.json:
-        args.json.write_text(json.dumps({"machine": machine.describe(), "results": results}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

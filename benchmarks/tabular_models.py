@@ -37,10 +37,12 @@ def make_linear_input(categorical: list[int], n_columns: int) -> Any:
     )
 
 
-def make_estimators(categorical: list[int], n_columns: int, *, regression: bool) -> dict[str, Any]:
+def make_estimators(categorical: list[int], shape: tuple[int, int], *, regression: bool) -> dict[str, Any]:
     """All of them, unfitted, for a matrix of floats whose `categorical` columns hold codes."""
     seed = {"random_state": SEED}
+    n_rows, n_columns = shape
     scaled = [make_linear_input(categorical, n_columns) for _ in range(2)]
+    early = {"early_stopping": n_rows >= 5_000, **seed}  # it takes minutes otherwise, and few rows cannot spare any
     boosted = {"categorical_features": categorical or None, **seed}
     light = {"n_jobs": 2, "verbose": -1, **seed}
     if regression:
@@ -48,7 +50,7 @@ def make_estimators(categorical: list[int], n_columns: int, *, regression: bool)
             "gatewise": LogicRegressor(categorical=categorical, **seed),
             "linear": make_pipeline(scaled[0], RidgeCV()),
             "tree": DecisionTreeRegressor(max_leaf_nodes=50, **seed),
-            "MLP": make_pipeline(scaled[1], MLPRegressor(early_stopping=True, **seed)),
+            "MLP": make_pipeline(scaled[1], MLPRegressor(**early)),
             "HistGradientBoosting": HistGradientBoostingRegressor(**boosted),
             "LightGBM": lightgbm.LGBMRegressor(**light),
         }
@@ -56,7 +58,7 @@ def make_estimators(categorical: list[int], n_columns: int, *, regression: bool)
         "gatewise": LogicClassifier(categorical=categorical, **seed),
         "linear": make_pipeline(scaled[0], LogisticRegression(max_iter=1000)),
         "tree": DecisionTreeClassifier(max_leaf_nodes=50, **seed),
-        "MLP": make_pipeline(scaled[1], MLPClassifier(early_stopping=True, **seed)),
+        "MLP": make_pipeline(scaled[1], MLPClassifier(**early)),
         "HistGradientBoosting": HistGradientBoostingClassifier(**boosted),
         "LightGBM": lightgbm.LGBMClassifier(**light),
     }

@@ -39,6 +39,7 @@ MAX_SEED = 2**31 - 1
 class LogicEstimator(BaseEstimator):  # type: ignore[misc]
     """What both estimators share: how a table is checked, encoded, learned from, and made a model."""
 
+    _max_thresholds: ClassVar[int] = 32  # of a column
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "width": [POSITIVE_INTEGER, None],
         "depth": [POSITIVE_INTEGER, None],
@@ -61,7 +62,7 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]
         depth: int | None = None,
         max_bits: int | None = None,
         categorical: list[str | int] | None = None,
-        learning_rate: float = 0.05,
+        learning_rate: float = 0.1,
         batch_size: int | None = None,
         max_iter: int | None = None,
         early_stopping: bool | str = "auto",
@@ -107,7 +108,9 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, table, ensure_non_negative=True)
         weights = self._weigh(targets, sample_weight)
-        encoder = Encoder.fit(table, max_bits=self.max_bits, categorical=self.categorical)
+        encoder = Encoder.fit(
+            table, max_bits=self.max_bits, max_thresholds=self._max_thresholds, categorical=self.categorical
+        )
         data = train.Bits(encoder.encode_rows(table, threads=torch.get_num_threads()), targets, weights)
         if weights is not None and not weights.all():
             data = data.take(np.flatnonzero(weights))
@@ -238,7 +241,7 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> clf = LogicClassifier(width=60, depth=2, max_iter=30, random_state=0).fit(X, y)
+    >>> clf = LogicClassifier(width=90, depth=3, max_iter=100, random_state=0).fit(X, y)
     >>> clf.score(X, y) > 0.9
     True
     """
@@ -258,7 +261,7 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
         depth: int | None = None,
         max_bits: int | None = None,
         categorical: list[str | int] | None = None,
-        learning_rate: float = 0.05,
+        learning_rate: float = 0.1,
         batch_size: int | None = None,
         max_iter: int | None = None,
         early_stopping: bool | str = "auto",
@@ -342,10 +345,12 @@ class LogicRegressor(MultiOutputMixin, RegressorMixin, LogicEstimator):  # type:
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> reg = LogicRegressor(width=200, depth=2, max_iter=30, random_state=0).fit(X, y)
+    >>> reg = LogicRegressor(width=500, depth=2, max_iter=30, random_state=0).fit(X, y)
     >>> reg.predict(X).shape
     (442,)
     """
+
+    _max_thresholds = 128  # values need more resolution than classes
 
     def _check_target(self, y: Any) -> NDArray[np.float64]:
         targets = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self)

@@ -160,6 +160,10 @@ class Model:
     def __reduce__(self) -> tuple[Callable[[bytes, int], "Model"], tuple[bytes, int]]:
         return _restore, (self.to_bytes(), self.threads)
 
+    def __dask_tokenize__(self) -> tuple[str, bytes]:
+        """What the model is, for Dask: equal models are sent to a worker once."""
+        return "gatewise.Model", self.to_bytes()
+
     def __repr__(self) -> str:
         sizes = {name: value for name, value in self.info().items() if name in ("columns", "bits", "gates", "levels")}
         parts = [f"{name}={value}" for name, value in sizes.items()]

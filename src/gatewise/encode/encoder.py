@@ -70,7 +70,14 @@ class Encoder:
         object.__setattr__(self, "named", bool(self.named))
 
     @classmethod
-    def fit(cls, X: Any, *, max_bits: int | None = None, categorical: Sequence[str | int] | None = None) -> "Encoder":
+    def fit(
+        cls,
+        X: Any,
+        *,
+        max_bits: int | None = None,
+        max_thresholds: int = 32,
+        categorical: Sequence[str | int] | None = None,
+    ) -> "Encoder":
         """Choose thresholds and categories for a table.
 
         Numbers get thresholds that cut their rows into parts of about equal size, each halfway between two neighboring
@@ -79,7 +86,7 @@ class Encoder:
         are numbers if all their values are. Integers count as numbers, since thresholds tell up to three values apart
         as well as categories do. A column with missing values gets a bit for them; one with a single value gets none.
 
-        A column has at most 32 thresholds, or its 64 most frequent categories. If all columns together exceed
+        A column has at most `max_thresholds`, or its 64 most frequent categories. If all columns together exceed
         `max_bits`, that limit is lowered for all of them alike until they do not.
 
         Parameters
@@ -89,6 +96,8 @@ class Encoder:
             than 200,000 rows a fixed random sample of that size is looked at, all of them for missing values.
         max_bits : int, optional
             4096 by default, or more if there are more columns.
+        max_thresholds : int
+            Of a column of numbers.
         categorical : sequence of names or positions, optional
             Columns of numbers to be taken for categories.
 
@@ -99,7 +108,7 @@ class Encoder:
         ['x0 > 28', 'x0 > 44.5', 'x1 = none', 'x1 = private', 'x1 = state', 'x1 is missing']
         """
         table = as_table(X)
-        return cls(tuple(fit_columns(table, max_bits, categorical or ())), table.names is not None)
+        return cls(tuple(fit_columns(table, max_bits, max_thresholds, categorical or ())), table.names is not None)
 
     @classmethod
     def images(cls, shape: Sequence[int], n_thresholds: int, *, high: float = 255.0) -> "Encoder":

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from gatewise.encode.columns import Categorical, Column, Numeric, Value, as_value
 from gatewise.encode.tables import Coded, Raw, Table, check_exact
 
-MAX_THRESHOLDS = 32
 MAX_CATEGORIES = 64
 MAX_BITS = 4096
 MAX_SAMPLE = 200_000
@@ -31,11 +30,10 @@ class Summary:
     counts: NDArray[np.int64]
     has_missing: bool
 
-    @property
-    def n_wanted(self) -> int:
+    def n_wanted(self, max_thresholds: int) -> int:
         """Bits that tell all values apart, but for the missing one, as far as a column may have them."""
         if isinstance(self.values, np.ndarray):
-            return min(max(len(self.values) - 1, 0), MAX_THRESHOLDS)
+            return min(max(len(self.values) - 1, 0), max_thresholds)
         return min(len(self.values), MAX_CATEGORIES) if len(self.values) > 2 else max(len(self.values) - 1, 0)
 
     @property
@@ -43,9 +41,9 @@ class Summary:
         """Whether missing tells rows apart: not if all are."""
         return self.has_missing and len(self.values) > 0
 
-    def to_column(self, limit: int) -> Column:
+    def to_column(self, limit: int, max_thresholds: int) -> Column:
         """The column with at most `limit` bits, not counting the missing one."""
-        limit = min(limit, self.n_wanted)
+        limit = min(limit, self.n_wanted(max_thresholds))
         if isinstance(self.values, np.ndarray):
             return Numeric(self.name, choose_thresholds(self.values, self.counts, limit), self.needs_missing)
         if len(self.values) <= 2:
@@ -54,10 +52,14 @@ class Summary:
         return Categorical(self.name, tuple(self.values[i] for i in kept.tolist()), self.needs_missing)
 
 
-def fit_columns(table: Table, max_bits: int | None, categorical: Sequence[str | int]) -> list[Column]:
+def fit_columns(
+    table: Table, max_bits: int | None, max_thresholds: int, categorical: Sequence[str | int]
+) -> list[Column]:
     """Columns for a table, see `Encoder.fit`."""
     if table.n_rows == 0 or table.n_columns == 0:
         raise ValueError(f"X must have at least one row and one column, got shape {(table.n_rows, table.n_columns)}")
+    if max_thresholds < 1:
+        raise ValueError(f"max_thresholds must be at least 1, got {max_thresholds}")
     names = table.names or default_names(table.n_columns)
     is_categorical = _find_columns(categorical, names)
     sample = None
@@ -67,13 +69,13 @@ def fit_columns(table: Table, max_bits: int | None, categorical: Sequence[str | 
     n_wanted, n_missing = np.zeros(table.n_columns, np.int64), 0
     for i, name in enumerate(names):
         summary = summarize(table.read(i), name, i in is_categorical, sample)
-        n_wanted[i] = summary.n_wanted
+        n_wanted[i] = summary.n_wanted(max_thresholds)
         n_missing += summary.needs_missing
         if len(summary.values) <= MAX_KEPT:
             small[i] = summary
     limit = _find_limit(n_wanted, n_missing, max_bits)
     return [
-        (small.get(i) or summarize(table.read(i), name, i in is_categorical, sample)).to_column(limit)
+        (small.get(i) or summarize(table.read(i), name, i in is_categorical, sample)).to_column(limit, max_thresholds)
         for i, name in enumerate(names)
     ]
 
