@@ -17,7 +17,7 @@ SHADES = " ░▒▓█"
 
 
 def draw_gates(gates: NDArray[np.int64]) -> str:
-    """Shares of the 16 gates, a line for each layer.
+    """Shares of the 16 gates, a line for each layer; shades are square roots, so that rare gates show.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def draw_gates(gates: NDArray[np.int64]) -> str:
     >>> print(draw_gates(np.eye(16, dtype=int)[[0, 6]]).splitlines()[1])
     layer 1  ██
     """
-    peaks = gates / gates.max(1, keepdims=True)
+    peaks = np.sqrt(gates / gates.max(1, keepdims=True))
     levels = np.ceil(peaks * (len(SHADES) - 1)).astype(int)
     cells = ["".join(f"{SHADES[level] * 2} " for level in row) for row in levels]
     head = "gate     " + "".join(f"{gate:<3}" for gate in range(16))
