@@ -166,7 +166,7 @@ def test_the_same_seed_gives_the_same_model() -> None:
 
 def test_in_scikit_learns_company() -> None:
     X, y = load_breast_cancer(return_X_y=True)
-    clf = LogicClassifier(width=500, depth=2, max_iter=10, random_state=0)
+    clf = LogicClassifier(width=500, depth=2, max_iter=60, random_state=0)
     assert cross_val_score(clf, X, y, cv=3).mean() > 0.9
     pipeline = make_pipeline(SelectKBest(k=5), clone(clf))
     search = GridSearchCV(pipeline, {"logicclassifier__depth": [1, 2]}, cv=2).fit(X, y)
