@@ -108,8 +108,11 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, table, ensure_non_negative=True)
         weights = self._weigh(targets, sample_weight)
+        max_thresholds = self._max_thresholds
+        if self.width is not None:  # more than the first layer can read would be lost
+            max_thresholds = min(max_thresholds, max(1, 2 * self.width // self.n_features_in_))
         encoder = Encoder.fit(
-            table, max_bits=self.max_bits, max_thresholds=self._max_thresholds, categorical=self.categorical
+            table, max_bits=self.max_bits, max_thresholds=max_thresholds, categorical=self.categorical
         )
         data = train.Bits(encoder.encode_rows(table, threads=torch.get_num_threads()), targets, weights)
         if weights is not None and not weights.all():
