@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels.hpp"
+#include "rank.inc.hpp"
 #include "vector.hpp"
 
 namespace gatewise {
@@ -86,42 +87,20 @@ inline void fill_tile(const TableBlock& block, size_t c, size_t n, T* tile, size
 
 #if defined(GATEWISE_AVX512)
 
-template <Question Q>
-constexpr int kFloatTest = Q == Question::kGreater ? _CMP_GT_OQ
-                           : Q == Question::kEqual ? _CMP_EQ_OQ
-                                                   : _CMP_UNORD_Q;
-template <Question Q>
-constexpr int kIntTest = Q == Question::kGreater ? _MM_CMPINT_NLE : _MM_CMPINT_EQ;
-
-// One vector of values, of which 64 make a word.
-template <Question Q>
-inline uint64_t ask_vector(const float* x, float value) {
-  return _mm512_cmp_ps_mask(_mm512_loadu_ps(x), _mm512_set1_ps(value), kFloatTest<Q>);
-}
-template <Question Q>
-inline uint64_t ask_vector(const double* x, double value) {
-  return _mm512_cmp_pd_mask(_mm512_loadu_pd(x), _mm512_set1_pd(value), kFloatTest<Q>);
-}
-template <Question Q>
-inline uint64_t ask_vector(const uint8_t* x, uint8_t value) {
-  return _mm512_cmp_epu8_mask(_mm512_loadu_si512(x), _mm512_set1_epi8(static_cast<char>(value)), kIntTest<Q>);
-}
-template <Question Q>
-inline uint64_t ask_vector(const int32_t* x, int32_t value) {
-  return _mm512_cmp_epi32_mask(_mm512_loadu_si512(x), _mm512_set1_epi32(value), kIntTest<Q>);
-}
-template <Question Q>
-inline uint64_t ask_vector(const int64_t* x, int64_t value) {
-  return _mm512_cmp_epi64_mask(_mm512_loadu_si512(x), _mm512_set1_epi64(value), kIntTest<Q>);
-}
+inline __m512i broadcast(float value) { return _mm512_castps_si512(_mm512_set1_ps(value)); }
+inline __m512i broadcast(double value) { return _mm512_castpd_si512(_mm512_set1_pd(value)); }
+inline __m512i broadcast(uint8_t value) { return _mm512_set1_epi8(static_cast<char>(value)); }
+inline __m512i broadcast(int32_t value) { return _mm512_set1_epi32(value); }
+inline __m512i broadcast(int64_t value) { return _mm512_set1_epi64(value); }
 
 // Bit i of the result is the answer for x[i].
 template <Question Q, typename T>
 inline uint64_t ask(const T* x, T value) {
   constexpr int lanes = 64 / sizeof(T);
+  const __m512i constants = broadcast(value);
   uint64_t word = 0;
 #pragma GCC unroll 8
-  for (int i = 0; i < 64; i += lanes) word |= ask_vector<Q>(x + i, value) << i;
+  for (int i = 0; i < 64; i += lanes) word |= compare<Q>(_mm512_loadu_si512(x + i), constants, T{}) << i;
   return word;
 }
 
@@ -161,28 +140,71 @@ inline void ask_words(const T* x, size_t n_words, T value, uint64_t* words) {
   for (size_t w = 0; w < n_words; ++w) words[w] = ask<Q, T>(x + kWordRows * w, value);
 }
 
+// A test that asks for values.
+template <typename T>
+inline void ask_values(const T* x, size_t n_words, const Test<T>& test, uint64_t* words) {
+  switch (test.question) {
+    case Question::kGreater: ask_words<Question::kGreater>(x, n_words, test.value, words); break;
+    case Question::kEqual: ask_words<Question::kEqual>(x, n_words, test.value, words); break;
+    case Question::kMissing: ask_words<Question::kMissing>(x, n_words, test.value, words); break;
+    default: std::memset(words, test.question == Question::kAlways ? 0xFF : 0, n_words * sizeof(uint64_t));
+  }
+}
+
+// Tests that ask for ranks, each over as many words at once as a block of rows has.
+template <Question Q, typename T>
+inline void ask_ranks(const uint8_t* ranks, size_t n_words, const Test<T>* tests, size_t n_tests, uint64_t* words,
+                      size_t pitch) {
+  constexpr size_t n_at_once = kEncodeRows / kWordRows;
+  size_t w = 0;
+  for (; w + n_at_once <= n_words; w += n_at_once)
+    for (size_t t = 0; t < n_tests; ++t) {
+#pragma GCC unroll 4
+      for (size_t i = 0; i < n_at_once; ++i)
+        words[t * pitch + w + i] = ask<Q, uint8_t>(ranks + kWordRows * (w + i), tests[t].rank);
+    }
+  for (size_t t = 0; t < n_tests; ++t)
+    ask_words<Q, uint8_t>(ranks + kWordRows * w, n_words - w, tests[t].rank, words + t * pitch + w);
+}
+
+// All tests of a column that has a ranking, in runs of one question.
+template <typename T>
+inline void test_ranked(const T* x, size_t n_words, const TableBlock& block, size_t c) {
+  const Test<T>* tests = static_cast<const Test<T>*>(block.tests);
+  alignas(64) uint8_t ranks[kEncodeRowsInPlace];
+  rank_column(x, n_words, block.trees, block.rankings[c], ranks);
+  for (size_t t = block.test_ptr[c], end; t < block.test_ptr[c + 1]; t = end) {
+    const Question question = tests[t].question;
+    for (end = t + 1; end < block.test_ptr[c + 1] && tests[end].question == question;) ++end;
+    uint64_t* words = block.words + t * block.pitch;
+    if (question == Question::kRankAbove)
+      ask_ranks<Question::kGreater>(ranks, n_words, tests + t, end - t, words, block.pitch);
+    else if (question == Question::kRankIs)
+      ask_ranks<Question::kEqual>(ranks, n_words, tests + t, end - t, words, block.pitch);
+    else
+      for (; t < end; ++t, words += block.pitch) ask_values(x, n_words, tests[t], words);
+  }
+}
+
 // All tests of one column.
 template <typename T>
 inline void test_column(const T* x, const TableBlock& block, size_t c) {
   const size_t n_words = (block.n_rows + kWordRows - 1) / kWordRows, n_last = block.n_rows % kWordRows;
-  const Test<T>* tests = static_cast<const Test<T>*>(block.tests);
-  for (size_t t = block.test_ptr[c]; t < block.test_ptr[c + 1]; ++t) {
-    uint64_t* words = block.words + t * block.pitch;
-    switch (tests[t].question) {
-      case Question::kGreater: ask_words<Question::kGreater>(x, n_words, tests[t].value, words); break;
-      case Question::kEqual: ask_words<Question::kEqual>(x, n_words, tests[t].value, words); break;
-      case Question::kMissing: ask_words<Question::kMissing>(x, n_words, tests[t].value, words); break;
-      default: std::memset(words, tests[t].question == Question::kAlways ? 0xFF : 0, n_words * sizeof(uint64_t));
-    }
-    if (n_last > 0) words[n_words - 1] &= (uint64_t{1} << n_last) - 1;
-  }
+  const size_t first = block.test_ptr[c], end = block.test_ptr[c + 1];
+  if (kMinRanked > 0 && block.rankings[c].n_levels > 0)
+    test_ranked(x, n_words, block, c);
+  else
+    for (size_t t = first; t < end; ++t)
+      ask_values(x, n_words, static_cast<const Test<T>*>(block.tests)[t], block.words + t * block.pitch);
+  for (size_t t = first; t < end && n_last > 0; ++t)
+    block.words[t * block.pitch + n_words - 1] &= (uint64_t{1} << n_last) - 1;
 }
 
 template <typename T>
 void encode(const TableBlock& block) {
   constexpr size_t width = kTileBytes / sizeof(T);
   alignas(64) T tile[width * kEncodeRows];
-  // Whole words of a column that lies in one piece are read where they are, any number of them.
+  // Whole words of a column that lies in one piece are read where they are.
   const bool in_place = block.row_stride == sizeof(T) && block.n_rows % kWordRows == 0;
   size_t fetched = 0;
   for (size_t c = 0; c < block.n_columns; c += width) {
