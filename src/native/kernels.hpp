@@ -69,13 +69,13 @@ struct Upcoming {
 };
 
 // A bit of an encoded row: what is asked of a column's value. A missing value is NaN; it is not greater than, and not
-// equal to, anything. The last two ask the same of its rank.
-enum class Question : uint8_t { kGreater, kEqual, kMissing, kNever, kAlways, kRankAbove, kRankIs };
+// equal to, anything.
+enum class Question : uint8_t { kGreater, kEqual, kMissing, kNever, kAlways };
 template <typename T>
 struct Test {
   T value;
   Question question;
-  uint8_t rank;
+  uint8_t rank;  // of the value, if the column's Ranking answers the test
 };
 
 // Types that a table's values can have, in the order of Kernels::encode.
@@ -83,14 +83,16 @@ enum class ValueType { kFloat32, kFloat64, kUint8, kInt32, kInt64 };
 constexpr size_t kNumValueTypes = 5;
 constexpr ptrdiff_t kValueBytes[kNumValueTypes] = {4, 8, 1, 4, 8};
 
-// A binary search tree of a column's constants, at trees + tree: node i, from 1 on, has the children 2 i and 2 i + 1,
-// and values greater than its constant go right. n_levels further down a value is at its *rank*: 2^n_levels and the
-// number of constants below it. There, at leaves, stand the constants in order; if the column asks for equality, a
-// value that is not at its equal has rank 0. Narrow constants are float for double, and int32 for int64.
+// The first n_tests tests of a column, all kGreater or all kEqual, by binary search: a value is searched once, and each
+// test compares a byte. At trees + tree, node i, from 1 on, has the children 2 i and 2 i + 1, and values greater than
+// its constant go right. n_levels further down a value is at its *rank*: 2^n_levels and the number of constants below
+// it. There stand the constants in order; for kEqual, a value that is not at its equal has rank 0. Narrow constants are
+// float for double, and int32 for int64.
 struct Ranking {
+  uint32_t n_tests;
   uint32_t tree;
   Question question;
-  uint8_t n_levels;  // 0 if no test asks for a rank
+  uint8_t n_levels;
   bool narrow;
 };
 // Entries of the largest level that is looked up, and bytes of the smallest tree: of a vector.
