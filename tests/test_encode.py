@@ -77,6 +77,72 @@ def test_native_bits_equal_their_definition(dtype: str, level: str, layout: str)
                 assert not got[test, n_rows:].any()
 
 
+def many_constants(rng: np.random.Generator, n: int, kind: str) -> np.ndarray:
+    """Constants of one column: floats that float32 holds or not, tiny ones, integers at the ends of their types."""
+    ends = [-(2.0**63), -(2.0**31) - 1, -(2.0**31), -(2.0**31) + 1, 2.0**31 - 2, 2.0**31 - 1, 2.0**31, 2.0**63]
+    drawn = {
+        "float32": rng.normal(size=n).astype(np.float32).astype(np.float64),
+        "float64": rng.normal(size=n),
+        "close": 1.0 + rng.integers(0, 4 * n, n) * 2.0**-30,
+        "tiny": rng.integers(-2 * n, 2 * n, n) * 2.0**-149,
+        "huge": rng.normal(size=n) * 1e39,
+        "integers": rng.integers(-2, 2 * n, n).astype(np.float64),
+        "ends": np.append(rng.integers(-n, n, n).astype(np.float64), ends)[-n:],
+        "infinite": np.append(rng.integers(-n, n, n) / 4, [-INF, 0.0, 3.4028234663852886e38])[-n:],
+    }[kind]
+    return np.unique(drawn)
+
+
+def values_around(rng: np.random.Generator, constants: np.ndarray, n_rows: int, dtype: str) -> np.ndarray:
+    """Values at the constants, next to them in both types of floats, and anywhere."""
+    single = constants.astype(np.float32)
+    pool = [constants, np.nextafter(constants, INF), np.nextafter(constants, -INF), single]
+    pool += [np.nextafter(single, np.float32(INF)), np.nextafter(single, np.float32(-INF)), rng.normal(size=9)]
+    pool += [[0.0, -0.0, 5e-324, 1e-45, -1e-45, 1e300, -1e300, 2.0**31, -(2.0**31), 2.0**40, -(2.0**40)]]
+    values = rng.choice(np.concatenate(pool), n_rows)
+    if dtype[0] == "f":
+        return np.where(rng.random(n_rows) < 0.2, rng.choice([NAN, INF, -INF], n_rows), values).astype(dtype)
+    bounds = np.iinfo(dtype)
+    whole = [min(max(int(v), bounds.min), bounds.max) if abs(v) < INF else 0 for v in values.tolist()]
+    return np.array(whole, dtype)
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("dtype", DTYPES[:5])
+@pytest.mark.parametrize("kind", ["float32", "float64", "close", "tiny", "huge", "integers", "ends", "infinite"])
+def test_many_tests_of_a_column_equal_their_definition(kind: str, dtype: str, level: str) -> None:
+    rng = np.random.default_rng(3)
+    for n, n_rows in zip((1, 3, 4, 7, 8, 9, 16, 31, 32, 33, 64, 65, 127, 128, 300), 2 * ROW_COUNTS[1:], strict=False):
+        constants = many_constants(rng, n, kind)
+        above = [(0, constant) for constant in constants]
+        equal = [(1, constant) for constant in rng.permutation(constants)]
+        columns = [
+            above,
+            equal,
+            [*above, (2, 0.0)],
+            [*equal, (2, 0.0)],
+            [(2, 0.0), *equal],
+            [*above[:20], *equal],
+            above + above,
+        ]
+        tests = [test for column in columns for test in column]
+        test_ptr = np.cumsum([0, *map(len, columns)]).astype(np.uint32)
+        questions = np.array([question for question, _ in tests], np.uint8)
+        values = np.array([constant for _, constant in tests])
+        X = np.stack([values_around(rng, constants, n_rows, dtype) for _ in columns], axis=1)
+        encoder = _native.Encoder(test_ptr, questions, values, level)
+        for table in (X, np.asfortranarray(X)):
+            words = np.full((len(tests), -(-n_rows // 64)), 2**64 - 1, np.uint64)
+            encoder.encode(table, 0, words, _native.Pool(1))
+            got = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little").astype(bool)
+            assert not got[:, n_rows:].any()
+            for column, (first, end) in enumerate(itertools.pairwise(test_ptr)):
+                distinct, where = np.unique(X[:, column], return_inverse=True)
+                expected = [ask(distinct, questions[t], float(values[t]))[where] for t in range(first, end)]
+                np.testing.assert_array_equal(got[first:end, :n_rows], expected)
+
+
 @hypothesis.given(values=st.lists(st.floats(width=32), min_size=1, max_size=70), threshold=st.floats(allow_nan=False))
 def test_float32_meets_float64_thresholds_exactly(values: list[float], threshold: float) -> None:
     hypothesis.assume(threshold < INF)

@@ -17,6 +17,7 @@ add_library(gatewise_core STATIC
   ${native_dir}/optimize.cpp
   ${native_dir}/plan.cpp
   ${native_dir}/pool.cpp
+  ${native_dir}/rank.cpp
   ${native_dir}/relaxed_stack.cpp
   ${native_dir}/rewrite.cpp
   ${native_dir}/schedule.cpp

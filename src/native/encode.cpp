@@ -1,28 +1,31 @@
 #include "encode.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+
+#include "rank.hpp"
 
 namespace gatewise {
 namespace {
 
-constexpr size_t kRowsPerJob = 8 * kEncodeRows;
+constexpr size_t kRowsPerJob = kEncodeRowsInPlace;
 constexpr size_t kRowsPerWord = 64;
 
 // The tests below ask of a value of type T what the test of a double asks of the same value, without rounding.
 
-Test<double> convert(Question question, double value, double) { return {value, question}; }
+Test<double> convert(Question question, double value, double) { return {value, question, 0}; }
 
 Test<float> convert(Question question, double value, float) {
   constexpr double most = std::numeric_limits<float>::max(), infinity = std::numeric_limits<double>::infinity();
-  if (question == Question::kMissing) return {0, question};
+  if (question == Question::kMissing) return {0, question, 0};
   // A double beyond the range of floats has no defined conversion.
   float nearest = std::abs(value) <= most ? static_cast<float>(value) : static_cast<float>(std::copysign(most, value));
   if (std::abs(value) == infinity) nearest = static_cast<float>(value);
-  if (question == Question::kEqual) return {nearest, nearest == value ? question : Question::kNever};
+  if (question == Question::kEqual) return {nearest, nearest == value ? question : Question::kNever, 0};
   if (nearest > value) nearest = std::nextafterf(nearest, -std::numeric_limits<float>::infinity());
-  return {nearest, question};
+  return {nearest, question, 0};
 }
 
 template <typename T>
@@ -32,10 +35,10 @@ Test<T> convert(Question question, double value, T) {
   const double past = 2 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
   const double whole = std::floor(value);
   const bool fits = whole >= lowest && whole < past;
-  if (question == Question::kMissing) return {0, Question::kNever};
-  if (question == Question::kEqual && (whole != value || !fits)) return {0, Question::kNever};
-  if (!fits) return {0, value < lowest ? Question::kAlways : Question::kNever};
-  return {static_cast<T>(whole), question};
+  if (question == Question::kMissing) return {0, Question::kNever, 0};
+  if (question == Question::kEqual && (whole != value || !fits)) return {0, Question::kNever, 0};
+  if (!fits) return {0, value < lowest ? Question::kAlways : Question::kNever, 0};
+  return {static_cast<T>(whole), question, 0};
 }
 
 // Rows of the next block. Columns that lie in one piece are read where they are, so their blocks may be any number of
@@ -59,18 +62,30 @@ Upcoming rows_after(const Table& table, size_t end) {
 
 Encoder::Encoder(std::vector<uint32_t> test_ptr, const uint8_t* questions, const double* values, const Kernels& kernels)
     : test_ptr_(std::move(test_ptr)), kernels_(kernels) {
-  const auto fill = [&]<typename T>(std::vector<Test<T>>& tests) {
-    tests.reserve(n_tests());
+  const auto fill = [&]<typename T>(TypedTests<T>& typed) {
+    typed.tests.reserve(n_tests());
     for (size_t t = 0; t < n_tests(); ++t)
-      tests.push_back(convert(static_cast<Question>(questions[t]), values[t], T{}));
+      typed.tests.push_back(convert(static_cast<Question>(questions[t]), values[t], T{}));
+    typed.rankings.reserve(n_columns());
+    for (size_t c = 0; c < n_columns(); ++c)
+      typed.rankings.push_back(
+          rank_tests(typed.tests.data() + test_ptr_[c], test_ptr_[c + 1] - test_ptr_[c], kernels_, typed.trees));
   };
-  std::apply([&](auto&... tests) { (fill(tests), ...); }, tests_);
+  std::apply([&](auto&... typed) { (fill(typed), ...); }, tests_);
 }
 
 void Encoder::encode(const Table& table, uint64_t* words, size_t pitch, Pool& pool) const {
-  const void* const tests[kNumValueTypes] = {std::get<0>(tests_).data(), std::get<1>(tests_).data(),
-                                             std::get<2>(tests_).data(), std::get<3>(tests_).data(),
-                                             std::get<4>(tests_).data()};
+  struct View {
+    const void* tests;
+    const Ranking* rankings;
+    const uint8_t* trees;
+  };
+  const auto view = [](const auto& typed) {
+    return View{typed.tests.data(), typed.rankings.data(), typed.trees.data()};
+  };
+  const std::array<View, kNumValueTypes> views =
+      std::apply([&](const auto&... typed) { return std::array{view(typed)...}; }, tests_);
+  const View& own = views[static_cast<size_t>(table.type)];
   const auto type = static_cast<size_t>(table.type);
   const size_t n_jobs = (table.n_rows + kRowsPerJob - 1) / kRowsPerJob;
   pool.run(n_jobs, [&](size_t, size_t job) {
@@ -78,9 +93,9 @@ void Encoder::encode(const Table& table, uint64_t* words, size_t pitch, Pool& po
     for (size_t first = job * kRowsPerJob; first < end;) {
       const size_t n_rows = block_rows(table, end - first);
       const uint8_t* data = table.data + static_cast<ptrdiff_t>(first) * table.row_stride;
-      kernels_.encode[type]({data, table.row_stride, table.column_stride, n_rows, table.n_columns, tests[type],
-                             test_ptr_.data() + table.first_column, words + first / 64, pitch,
-                             rows_after(table, first + n_rows)});
+      kernels_.encode[type]({data, table.row_stride, table.column_stride, n_rows, table.n_columns, own.tests,
+                             test_ptr_.data() + table.first_column, own.rankings + table.first_column, own.trees,
+                             words + first / 64, pitch, rows_after(table, first + n_rows)});
       first += n_rows;
     }
   });

@@ -17,6 +17,14 @@ struct Table {
   ptrdiff_t row_stride, column_stride;
 };
 
+// Tests of all columns for values of one type; a ranking a column.
+template <typename T>
+struct TypedTests {
+  std::vector<Test<T>> tests;
+  std::vector<Ranking> rankings;
+  std::vector<uint8_t> trees;
+};
+
 // Immutable, so safe to call from several threads.
 class Encoder {
  public:
@@ -34,8 +42,7 @@ class Encoder {
   const std::vector<uint32_t> test_ptr_;
   const Kernels& kernels_;
   // The same tests in the types that values can have, in the order of ValueType.
-  std::tuple<std::vector<Test<float>>, std::vector<Test<double>>, std::vector<Test<uint8_t>>,
-             std::vector<Test<int32_t>>, std::vector<Test<int64_t>>>
+  std::tuple<TypedTests<float>, TypedTests<double>, TypedTests<uint8_t>, TypedTests<int32_t>, TypedTests<int64_t>>
       tests_;
 };
 

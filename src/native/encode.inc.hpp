@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels.hpp"
+#include "rank.inc.hpp"
 #include "vector.hpp"
 
 namespace gatewise {
@@ -11,33 +12,55 @@ namespace {
 constexpr size_t kTileBytes = 64;
 constexpr size_t kWordRows = 64;
 
+// A row of the square of values that is transposed at once.
 template <size_t Size>
-struct Lanes16;
+struct SquareRow;
 template <>
-struct Lanes16<1> {
+struct SquareRow<1> {
   typedef Bytes16 type;
 };
 template <>
-struct Lanes16<4> {
+struct SquareRow<4> {
   typedef Halves4 type;
 };
 template <>
-struct Lanes16<8> {
+struct SquareRow<8> {
+#if defined(GATEWISE_AVX512)
+  typedef Words8 type;
+#else
   typedef Words2 type;
+#endif
 };
 
-// Values in a vector of 16 bytes: the sides of a square that is transposed at once.
+// Values in such a row, and the fewest for which it may be loaded.
 template <typename T>
-constexpr size_t kSide = 16 / sizeof(T);
+constexpr size_t kSide = sizeof(typename SquareRow<sizeof(T)>::type) / sizeof(T);
+template <typename T>
+constexpr size_t kFewest = 16 / sizeof(T);
 
-// A square at `from`, its rows `row_stride` bytes apart -> its columns, `to_stride` values apart. A perfect shuffle for
-// each binary digit of its side.
+// The first n values of a row; n is kSide unless that is a whole cache line.
+template <typename V>
+inline V load_row(const uint8_t* from, size_t) {
+  V row;
+  std::memcpy(&row, from, sizeof row);
+  return row;
+}
+#if defined(GATEWISE_AVX512)
+template <>
+inline Words8 load_row(const uint8_t* from, size_t n) {
+  return (Words8)_mm512_maskz_loadu_epi64(static_cast<__mmask8>((1u << n) - 1), from);
+}
+#endif
+
+// A square at `from`, its rows `row_stride` bytes apart and n of its columns there -> its columns, `to_stride` values
+// apart. A perfect shuffle for each binary digit of its side.
 template <typename T>
-inline void transpose_square(const uint8_t* from, ptrdiff_t row_stride, T* to, size_t to_stride) {
+inline void transpose_square(const uint8_t* from, ptrdiff_t row_stride, size_t n, T* to, size_t to_stride) {
   constexpr int side = static_cast<int>(kSide<T>);
-  typename Lanes16<sizeof(T)>::type x[side], y[side];
+  typedef typename SquareRow<sizeof(T)>::type Row;
+  Row x[side], y[side];
 #pragma GCC unroll 16
-  for (int r = 0; r < side; ++r) std::memcpy(&x[r], from + r * row_stride, 16);
+  for (int r = 0; r < side; ++r) x[r] = load_row<Row>(from + r * row_stride, n);
 #pragma GCC unroll 4
   for (int round = 1; round < side; round *= 2) {
 #pragma GCC unroll 8
@@ -49,7 +72,7 @@ inline void transpose_square(const uint8_t* from, ptrdiff_t row_stride, T* to, s
     for (int r = 0; r < side; ++r) x[r] = y[r];
   }
 #pragma GCC unroll 16
-  for (int r = 0; r < side; ++r) std::memcpy(to + r * to_stride, &x[r], 16);
+  for (int r = 0; r < side; ++r) std::memcpy(to + r * to_stride, &x[r], sizeof(Row));
 }
 
 // One column, value by value.
@@ -64,16 +87,18 @@ template <typename T>
 inline void fill_tile(const TableBlock& block, size_t c, size_t n, T* tile, size_t& fetched) {
   constexpr size_t side = kSide<T>;
   const uint8_t* data = block.data + static_cast<ptrdiff_t>(c) * block.column_stride;
-  const bool in_squares = block.column_stride == sizeof(T) && n >= side;
+  const bool in_squares = block.column_stride == sizeof(T) && n >= kFewest<T>;
   const size_t n_squared = in_squares ? block.n_rows / side * side : 0;
   for (size_t j = 0; j < n && n_squared > 0; j += side) {
-    if (j + side > n) j = n - side;  // the last square may overlap what is done
-    if (block.test_ptr[c + j] == block.test_ptr[c + j + side]) continue;
+    if (j > 0 && j + side > n) j = n - side;  // the last square may overlap what is done
+    const size_t n_there = n < side ? n : side;
+    if (block.test_ptr[c + j] == block.test_ptr[c + j + n_there]) continue;
     for (size_t r = 0; r < n_squared; r += side) {
-      for (size_t line = 0; line < side * 16 && fetched < block.upcoming.n_bytes; line += 64, fetched += 64)
+      for (size_t line = 0; line < side * n_there * sizeof(T) && fetched < block.upcoming.n_bytes;
+           line += 64, fetched += 64)
         __builtin_prefetch(block.upcoming.data + fetched);
       transpose_square<T>(data + static_cast<ptrdiff_t>(r) * block.row_stride + j * sizeof(T), block.row_stride,
-                          tile + j * kEncodeRows + r, kEncodeRows);
+                          n_there, tile + j * kEncodeRows + r, kEncodeRows);
     }
   }
   const size_t n_padded = (block.n_rows + kWordRows - 1) / kWordRows * kWordRows;
@@ -86,42 +111,20 @@ inline void fill_tile(const TableBlock& block, size_t c, size_t n, T* tile, size
 
 #if defined(GATEWISE_AVX512)
 
-template <Question Q>
-constexpr int kFloatTest = Q == Question::kGreater ? _CMP_GT_OQ
-                           : Q == Question::kEqual ? _CMP_EQ_OQ
-                                                   : _CMP_UNORD_Q;
-template <Question Q>
-constexpr int kIntTest = Q == Question::kGreater ? _MM_CMPINT_NLE : _MM_CMPINT_EQ;
-
-// One vector of values, of which 64 make a word.
-template <Question Q>
-inline uint64_t ask_vector(const float* x, float value) {
-  return _mm512_cmp_ps_mask(_mm512_loadu_ps(x), _mm512_set1_ps(value), kFloatTest<Q>);
-}
-template <Question Q>
-inline uint64_t ask_vector(const double* x, double value) {
-  return _mm512_cmp_pd_mask(_mm512_loadu_pd(x), _mm512_set1_pd(value), kFloatTest<Q>);
-}
-template <Question Q>
-inline uint64_t ask_vector(const uint8_t* x, uint8_t value) {
-  return _mm512_cmp_epu8_mask(_mm512_loadu_si512(x), _mm512_set1_epi8(static_cast<char>(value)), kIntTest<Q>);
-}
-template <Question Q>
-inline uint64_t ask_vector(const int32_t* x, int32_t value) {
-  return _mm512_cmp_epi32_mask(_mm512_loadu_si512(x), _mm512_set1_epi32(value), kIntTest<Q>);
-}
-template <Question Q>
-inline uint64_t ask_vector(const int64_t* x, int64_t value) {
-  return _mm512_cmp_epi64_mask(_mm512_loadu_si512(x), _mm512_set1_epi64(value), kIntTest<Q>);
-}
+inline __m512i broadcast(float value) { return _mm512_castps_si512(_mm512_set1_ps(value)); }
+inline __m512i broadcast(double value) { return _mm512_castpd_si512(_mm512_set1_pd(value)); }
+inline __m512i broadcast(uint8_t value) { return _mm512_set1_epi8(static_cast<char>(value)); }
+inline __m512i broadcast(int32_t value) { return _mm512_set1_epi32(value); }
+inline __m512i broadcast(int64_t value) { return _mm512_set1_epi64(value); }
 
 // Bit i of the result is the answer for x[i].
 template <Question Q, typename T>
 inline uint64_t ask(const T* x, T value) {
   constexpr int lanes = 64 / sizeof(T);
+  const __m512i constants = broadcast(value);
   uint64_t word = 0;
 #pragma GCC unroll 8
-  for (int i = 0; i < 64; i += lanes) word |= ask_vector<Q>(x + i, value) << i;
+  for (int i = 0; i < 64; i += lanes) word |= compare<Q>(_mm512_loadu_si512(x + i), constants, T{}) << i;
   return word;
 }
 
@@ -161,12 +164,37 @@ inline void ask_words(const T* x, size_t n_words, T value, uint64_t* words) {
   for (size_t w = 0; w < n_words; ++w) words[w] = ask<Q, T>(x + kWordRows * w, value);
 }
 
+// Tests that ranks answer, each over as many words at once as a block of rows has.
+template <Question Q, typename T>
+inline void ask_ranks(const uint8_t* ranks, size_t n_words, const Test<T>* tests, size_t n_tests, uint64_t* words,
+                      size_t pitch) {
+  constexpr size_t n_at_once = kEncodeRows / kWordRows;
+  size_t w = 0;
+  for (; w + n_at_once <= n_words; w += n_at_once)
+    for (size_t t = 0; t < n_tests; ++t) {
+#pragma GCC unroll 4
+      for (size_t i = w; i < w + n_at_once; ++i)
+        words[t * pitch + i] = ask<Q, uint8_t>(ranks + kWordRows * i, tests[t].rank);
+    }
+  for (size_t t = 0; t < n_tests; ++t)
+    ask_words<Q>(ranks + kWordRows * w, n_words - w, tests[t].rank, words + t * pitch + w);
+}
+
 // All tests of one column.
 template <typename T>
 inline void test_column(const T* x, const TableBlock& block, size_t c) {
   const size_t n_words = (block.n_rows + kWordRows - 1) / kWordRows, n_last = block.n_rows % kWordRows;
   const Test<T>* tests = static_cast<const Test<T>*>(block.tests);
-  for (size_t t = block.test_ptr[c]; t < block.test_ptr[c + 1]; ++t) {
+  const size_t first = block.test_ptr[c], end = block.test_ptr[c + 1];
+  const Ranking& ranking = block.rankings[c];
+  if (kMinRanked > 0 && ranking.n_tests > 0) {
+    alignas(64) uint8_t ranks[kEncodeRowsInPlace];
+    rank_column(x, n_words, block.trees, ranking, ranks);
+    const auto answer =
+        ranking.question == Question::kGreater ? ask_ranks<Question::kGreater, T> : ask_ranks<Question::kEqual, T>;
+    answer(ranks, n_words, tests + first, ranking.n_tests, block.words + first * block.pitch, block.pitch);
+  }
+  for (size_t t = first + ranking.n_tests; t < end; ++t) {
     uint64_t* words = block.words + t * block.pitch;
     switch (tests[t].question) {
       case Question::kGreater: ask_words<Question::kGreater>(x, n_words, tests[t].value, words); break;
@@ -174,15 +202,16 @@ inline void test_column(const T* x, const TableBlock& block, size_t c) {
       case Question::kMissing: ask_words<Question::kMissing>(x, n_words, tests[t].value, words); break;
       default: std::memset(words, tests[t].question == Question::kAlways ? 0xFF : 0, n_words * sizeof(uint64_t));
     }
-    if (n_last > 0) words[n_words - 1] &= (uint64_t{1} << n_last) - 1;
   }
+  for (size_t t = first; t < end && n_last > 0; ++t)
+    block.words[t * block.pitch + n_words - 1] &= (uint64_t{1} << n_last) - 1;
 }
 
 template <typename T>
 void encode(const TableBlock& block) {
   constexpr size_t width = kTileBytes / sizeof(T);
   alignas(64) T tile[width * kEncodeRows];
-  // Whole words of a column that lies in one piece are read where they are, any number of them.
+  // Whole words of a column that lies in one piece are read where they are.
   const bool in_place = block.row_stride == sizeof(T) && block.n_rows % kWordRows == 0;
   size_t fetched = 0;
   for (size_t c = 0; c < block.n_columns; c += width) {

@@ -28,6 +28,7 @@ const Kernels GATEWISE_KERNELS = {
     write_classes,
     write_outputs,
     {encode<float>, encode<double>, encode<uint8_t>, encode<int32_t>, encode<int64_t>},
+    kMinRanked,
 };
 
 }  // namespace gatewise

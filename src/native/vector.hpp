@@ -133,5 +133,17 @@ inline Halves4 zip_high(Halves4 a, Halves4 b) { return __builtin_shuffle(a, b, H
 inline Words2 zip_low(Words2 a, Words2 b) { return Words2{a[0], b[0]}; }
 inline Words2 zip_high(Words2 a, Words2 b) { return Words2{a[1], b[1]}; }
 
+#if defined(GATEWISE_AVX512)
+typedef uint64_t Words8 __attribute__((vector_size(64)));
+inline Words8 zip_low(Words8 a, Words8 b) {
+  const Words8 from{0, 8, 1, 9, 2, 10, 3, 11};
+  return (Words8)_mm512_permutex2var_epi64((__m512i)a, (__m512i)from, (__m512i)b);
+}
+inline Words8 zip_high(Words8 a, Words8 b) {
+  const Words8 from{4, 12, 5, 13, 6, 14, 7, 15};
+  return (Words8)_mm512_permutex2var_epi64((__m512i)a, (__m512i)from, (__m512i)b);
+}
+#endif
+
 }  // namespace
 }  // namespace gatewise

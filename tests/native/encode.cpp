@@ -23,7 +23,7 @@ T random_value() {
   if (is_float && choice == 2) return std::numeric_limits<T>::quiet_NaN();
   if (is_float && choice == 3) return std::numeric_limits<T>::infinity();
   if (is_float && choice == 4) return -std::numeric_limits<T>::infinity();
-  return static_cast<T>(random_bits() % 8) / (is_float ? T{4} : T{1});
+  return static_cast<T>(random_bits() % 64) / (is_float ? T{4} : T{1});
 }
 
 struct Tests {
@@ -44,9 +44,13 @@ struct Tests {
                               2147483647,
                               -2147483648.5};
     for (size_t c = 0; c < n_columns; ++c) {
-      for (size_t n = random_bits() % 5; n > 0; --n) {
-        questions.push_back(static_cast<uint8_t>(random_bits() % 3));
-        values.push_back(random_bits() % 2 ? special[random_bits() % 10] : (random_bits() % 32) / 4.0);
+      // Some columns ask one question often enough to be searched, and a last one; some of those, of quarters only.
+      const bool many = random_bits() % 4 == 0, plain = many && random_bits() % 2;
+      const uint32_t question = random_bits() % 2;
+      for (size_t n = random_bits() % (many ? 140 : 5); n > 0; --n) {
+        questions.push_back(static_cast<uint8_t>(many && n > 1 ? question : random_bits() % 3));
+        const bool is_special = !plain && random_bits() % 2;
+        values.push_back(is_special ? special[random_bits() % 10] : (random_bits() % (many ? 200 : 32)) / 4.0);
       }
       ptr.push_back(static_cast<uint32_t>(values.size()));
     }
