@@ -1,12 +1,13 @@
 """Accuracy, fitting time, size and speed on tables, beside the models that one would pick otherwise.
 
     pip install -c constraints.txt pandas lightgbm treelite tl2cgen
-    python benchmarks/tabular.py --data DIR [--tables adult letter] [--json FILE]
+    python benchmarks/tabular.py --data DIR [--tables adult letter] [--estimators gatewise tree] [--width 1000]
+        [--depth 5] [--json FILE]
 
-Every estimator has its default settings. Rows are float64, strings replaced by codes that the estimators are told are
-categories. Scores are accuracies, for california R squared, on official test rows where they exist, otherwise the mean
-of five folds. Sizes and speed are those of the first fold: predict on 100,000 rows, in one thread, from raw rows to
-labels.
+Every estimator has its default settings, but for the sizes of ours if they are given. Rows are float64, strings replaced
+by codes that the estimators are told are categories. Scores are accuracies, for california R squared, on official test
+rows where they exist, otherwise the mean of five folds. Sizes and speed are those of the first fold: predict on 100,000
+rows, in one thread, from raw rows to labels.
 """
 
 import argparse
@@ -23,11 +24,13 @@ from tabular_data import Table, load_tables
 from tabular_models import make_estimators, make_predict, measure_bytes, time_compiled, time_predict
 
 
-def run(table: Table, name: str) -> dict[str, Any]:
-    """One estimator on one table."""
+def run(table: Table, name: str, sizes: dict[str, int]) -> dict[str, Any]:
+    """One estimator on one table; `sizes` are parameters of ours."""
     X, result = table.numbers(), {"table": table.name, "estimator": name, "scores": [], "fit_seconds": []}
     for fold, (training, test) in enumerate(table.splits()):
         estimator = make_estimators(table.categorical, X.shape, regression=table.regression)[name]
+        if name == "gatewise":
+            estimator.set_params(**sizes)
         start = time.perf_counter()
         estimator.fit(X[training], table.y[training])
         result["fit_seconds"].append(time.perf_counter() - start)
@@ -74,20 +77,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="folder with the data sets (default: $GATEWISE_DATA)")
     parser.add_argument("--tables", nargs="+", help="some of the tables")
+    parser.add_argument("--estimators", nargs="+", help="some of the estimators")
+    parser.add_argument("--width", type=int, help="gates a layer of ours")
+    parser.add_argument("--depth", type=int, help="layers of ours")
     parser.add_argument("--json", type=Path, help="where to write the results")
     args = parser.parse_args()
     warnings.filterwarnings("ignore", module="sklearn")  # iterations that did not suffice, names of features
     print(f"{'table':<14}{'estimator':<22}{'score %':>8}{'fit s':>9}{'bytes':>12}{'ns/row':>12}{'tl2cgen':>12}")
-    results = []
+    sizes = {name: value for name, value in (("width", args.width), ("depth", args.depth)) if value}
+    results: list[dict[str, Any]] = []
     for table in load_tables(find_data(args.data)):
         if args.tables and table.name not in args.tables:
             continue
         for name in make_estimators([], table.X.shape, regression=table.regression):
-            results.append(run(table, name))
+            if args.estimators and name not in args.estimators:
+                continue
+            results.append(run(table, name, sizes))
             print(describe(results[-1]), flush=True)
             if args.json:  # it takes long, and may be cut short
                 args.json.write_text(json.dumps({"machine": machine.describe(), "results": results}, indent=1) + "\n")
-    print(*summarize(results), sep="\n")
+    if not args.estimators:
+        print(*summarize(results), sep="\n")
 
 
 if __name__ == "__main__":
