@@ -4,7 +4,7 @@
     python benchmarks/tabular.py --data DIR [--tables adult letter] [--estimators gatewise tree] [--width 1000]
         [--depth 5] [--json FILE]
 
-Every estimator has its default settings, but for the sizes of ours if they are given. Rows are float64, strings replaced
+Every estimator has its default settings, but for the sizes of ours if given. Rows are float64, strings replaced
 by codes that the estimators are told are categories. Scores are accuracies, for california R squared, on official test
 rows where they exist, otherwise the mean of five folds. Sizes and speed are those of the first fold: predict on 100,000
 rows, in one thread, from raw rows to labels.
