@@ -4,17 +4,17 @@ In: X, any table that `Encoder` reads, and y. Out: a fitted estimator whose `mod
 Invariant: equal parameters, data and `random_state` give equal models. Parameters are stored untouched.
 """
 
-try:
-    import torch  # noqa: F401
+import importlib
 
-    # isort: split
-    import sklearn  # noqa: F401
-except ModuleNotFoundError as error:
-    message = f"gatewise.estimators needs {error.name}: pip install 'gatewise[sklearn]'"
-    raise ModuleNotFoundError(message, name=error.name) from error
+for name in ("torch", "sklearn"):  # in this order: scikit-learn looks for torch, too
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        message = f"gatewise.estimators needs {error.name}: pip install 'gatewise[sklearn]'"
+        raise ModuleNotFoundError(message, name=error.name) from error
 
-from gatewise.estimators.base import LogicEstimator
-from gatewise.estimators.classifier import LogicClassifier
-from gatewise.estimators.regressor import LogicRegressor
+from gatewise.estimators.base import LogicEstimator  # noqa: E402
+from gatewise.estimators.classifier import LogicClassifier  # noqa: E402
+from gatewise.estimators.regressor import LogicRegressor  # noqa: E402
 
 __all__ = ["LogicClassifier", "LogicEstimator", "LogicRegressor"]
