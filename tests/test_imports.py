@@ -21,7 +21,7 @@ ALLOWED = {
     "packing": set(),
     "container": set(),
     "files": set(),
-    "io": {"circuit", "container", "files", "packing", "seeded", "wiring"},
+    "io": {"circuit", "container", "packing", "seeded", "wiring"},
     "encode": {"_native", "container", "packing", "run", "wiring"},
     "heads": {"container", "wiring"},
     "model": {"_native", "circuit", "container", "encode", "files", "heads", "io", "passes", "run", "seeded"},

@@ -13,9 +13,9 @@ from safetensors import safe_open
 from sealing import seal, unseal
 
 import gatewise.files
-import gatewise.io
+from gatewise import load, save
 from gatewise.circuit import Circuit
-from gatewise.io import FileError, from_bytes, load, save, to_bytes
+from gatewise.io import FileError, from_bytes, to_bytes
 from gatewise.seeded import SeededCircuit
 from gatewise.wiring import WIRINGS
 
@@ -315,7 +315,7 @@ def test_failed_save_keeps_the_old_file(step, tmp_path, monkeypatch):
         raise OSError("disk full")
 
     save(tmp_path / "x.gw", HALF_ADDER)
-    monkeypatch.setattr(gatewise.io.os, step, fail)
+    monkeypatch.setattr(gatewise.files.os, step, fail)
     with pytest.raises(OSError, match="disk full"):
         save(tmp_path / "x.gw", SEEDED)
     assert os.listdir(tmp_path) == ["x.gw"]
@@ -326,7 +326,7 @@ def test_interrupted_save_leaves_nothing_behind(tmp_path, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(gatewise.io.os, "fsync", interrupt)
+    monkeypatch.setattr(gatewise.files.os, "fsync", interrupt)
     with pytest.raises(KeyboardInterrupt):
         save(tmp_path / "x.gw", SEEDED)
     assert os.listdir(tmp_path) == []

@@ -8,10 +8,8 @@ about 3.5 bytes a gate, and starts fastest, because nothing is left to compute a
 smallest file, 4 bits a gate; expanding and optimizing it again takes milliseconds at each load.
 """
 
-import os
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
@@ -24,7 +22,6 @@ from gatewise.container import (
     open_container,
     write_container,
 )
-from gatewise.files import replace_file
 from gatewise.packing import pack_integers, pack_nibbles, unpack_integers, unpack_nibbles
 from gatewise.seeded import SeededCircuit
 from gatewise.wiring import as_integer
@@ -33,52 +30,8 @@ MAX_INPUTS = 2**24  # no file can make a runner allocate more than 128 MB for on
 MAX_COUNT = 2**31 - 1
 
 
-def save(path: str | os.PathLike[str], circuit: Circuit | SeededCircuit) -> None:
-    """Write a circuit to a file, all or nothing: on failure an older file of that name stays as it was.
-
-    Parameters
-    ----------
-    path : path
-        By convention it ends in ``.gw``.
-    circuit : Circuit or SeededCircuit
-        Stored exactly as it is: optimize first, or save the seeded form for the smallest file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> xor = Circuit(2, gate=[6], a=[2], b=[3], outputs=[4], group_ptr=[0, 1])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(f"{folder}/xor.gw", xor)
-    ...     load(f"{folder}/xor.gw") == xor
-    True
-    """
-    replace_file(path, to_bytes(circuit))
-
-
-def load(path: str | os.PathLike[str]) -> Circuit | SeededCircuit:
-    """Read a circuit from a file.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    Circuit or SeededCircuit
-        Equal to what was saved.
-
-    Raises
-    ------
-    FileError
-        The content is not a valid circuit.
-    OSError
-        The file cannot be read.
-    """
-    return open_container(Path(path).read_bytes(), os.fspath(path), decode_circuit)
-
-
 def to_bytes(circuit: Circuit | SeededCircuit) -> bytes:
-    """The content of the file that `save` writes.
+    """The content of the file that `gatewise.save` writes.
 
     Examples
     --------

@@ -206,10 +206,7 @@ def save(path: str | os.PathLike[str], content: Model | Circuit | SeededCircuit)
     ...     load(f"{folder}/xor.gw") == xor
     True
     """
-    if isinstance(content, Model):
-        content.save(path)
-    else:
-        io.save(path, content)
+    replace_file(path, content.to_bytes() if isinstance(content, Model) else io.to_bytes(content))
 
 
 def load(path: str | os.PathLike[str]) -> Model | Circuit | SeededCircuit:

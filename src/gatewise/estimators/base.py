@@ -97,7 +97,9 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]
             sample_weight = _check_sample_weight(sample_weight, table, ensure_non_negative=True)
         weights = self._weigh(targets, sample_weight)
         if weights is not None and not weights.any():
-            raise ValueError("sample_weight and class_weight must leave a row with a positive weight, got none")
+            raise ValueError(
+                "sample_weight and class_weight must leave a row with a positive weight, got none; raise one"
+            )
         max_thresholds = self._max_thresholds
         if self.width is not None:  # more than the first layer can read would be lost
             max_thresholds = min(max_thresholds, max(1, 2 * self.width // self.n_features_in_))
