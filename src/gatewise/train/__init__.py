@@ -4,7 +4,7 @@ Bits -> fit(network, task, data) -> Result: the best network, its circuit, its h
 """
 
 import gatewise.nn  # noqa: F401  (first: it names the fix for a missing torch)
-from gatewise.train.augment import Shift
+from gatewise.train.augment import Chain, Mirror, Shift
 from gatewise.train.checkpoint import Checkpoint, CheckpointError
 from gatewise.train.data import Bits, Values, split
 from gatewise.train.distributed import WorkerLostError, shard
@@ -17,12 +17,14 @@ from gatewise.train.tasks import Binary, Classification, MultiLabel, Regression
 __all__ = [
     "Binary",
     "Bits",
+    "Chain",
     "Checkpoint",
     "CheckpointError",
     "Classification",
     "Constant",
     "Cosine",
     "History",
+    "Mirror",
     "MultiLabel",
     "Recipe",
     "Record",

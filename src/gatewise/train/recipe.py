@@ -1,15 +1,10 @@
 """Recipe: the settings of a run that decide its result, in one value."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-import torch
-from torch import Tensor
-
+from gatewise.train.augment import Augment
 from gatewise.train.schedule import Constant, Schedule
-
-Augment = Callable[[Tensor, torch.Generator], Tensor]
 
 
 @dataclass(frozen=True)
