@@ -260,7 +260,7 @@ def diverge(step: int, n_steps: int) -> float:
         (lambda: train.Shift((3,)), ValueError, "shape must be"),
         (lambda: train.Shift((3, 3), pixels=-1), ValueError, "pixels must be at least 0"),
         (lambda: train.Mirror((3, 3), n_thresholds=0), ValueError, "n_thresholds must be at least 1"),
-        (lambda: train.Shift((3, 3))(torch.zeros(1, 8), seeded()), ValueError, r"images of shape \(1, 3, 3\) .*, got 8"),
+        (lambda: train.Shift((3, 3))(torch.zeros(1, 8), seeded()), ValueError, r"shape \(1, 3, 3\) .*, got 8"),
     ],
 )
 def test_misuse_is_refused(call: Any, error: type[Exception], message: str) -> None:

@@ -1,0 +1,154 @@
+"""How networks are trained: the paper's recipe, and ours.
+
+In: a setting of the paper and its data. Out: a `Plan`. "paper" is its own setting. "ours" has as many gates and layers,
+and wiring that is random and fixed; everything that differs is in this file. All choices were made on validation rows.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from experiments.data import Dataset
+from experiments.settings import Setting
+from experiments.wiring import NearbyWiring
+from gatewise.encode import Encoder
+from gatewise.encode.columns import Categorical, Column, Numeric
+from gatewise.nn import Residual, Softmax
+from gatewise.train import Chain, Constant, Cosine, Mirror, Shift
+from gatewise.train.augment import Augment
+from gatewise.train.schedule import Schedule
+from gatewise.wiring import unique_wiring
+
+ADULT_BINS = {  # of the paper's code; it leaves out fnlwgt and education-num
+    "age": (20.5, 29.5, 44.5, 59.5),
+    "capital-gain": (0.5, 4999.5),
+    "capital-loss": (0.5, 4999.5),
+    "hours-per-week": (0.5, 12.5, 25.5, 40.5, 59.5),
+}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Epochs at a schedule; hard ones are straight through, from what the stage before it gave."""
+
+    epochs: int
+    schedule: Schedule
+    hard: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a network is trained.
+
+    `held_out` is the share of training rows that chooses the best epoch; without one, the last network counts.
+    Of `n_restarts` networks, each with its own wiring, the one is kept that is best on all training rows, held out or
+    not, and of equals the one whose circuit is smallest.
+    """
+
+    encoder: Encoder
+    stages: tuple[Stage, ...]
+    tau: float
+    batch_size: int = 100
+    augment: Augment | None = None
+    held_out: float = 0.1
+    n_restarts: int = 1
+    options: dict[str, Any] = field(default_factory=dict)  # of the network
+
+    def scaled(self, epochs: int) -> "Plan":
+        """The same plan with that many epochs in all, at least one a stage."""
+        total = sum(stage.epochs for stage in self.stages)
+        return replace(
+            self,
+            stages=tuple(replace(stage, epochs=max(1, round(stage.epochs * epochs / total))) for stage in self.stages),
+        )
+
+
+def paper(setting: Setting, data: Dataset) -> Plan:
+    """Softmax over 16 operators from N(0, 1), Adam at 0.01, batches of 100, 200 epochs."""
+    encoder = encode_images(setting, data) if data.shape else one_hot(data)
+    return Plan(encoder, (Stage(200, Constant(0.01)),), setting.tau)
+
+
+def ours(setting: Setting, data: Dataset) -> Plan:
+    """The best that was found for each setting."""
+    return OURS[setting.name](setting, data)
+
+
+RECIPES: dict[str, Callable[[Setting, Dataset], Plan]] = {"paper": paper, "ours": ours}
+
+
+def encode_images(setting: Setting, data: Dataset) -> Encoder:
+    """Equally spaced thresholds."""
+    assert data.shape is not None
+    assert setting.n_thresholds is not None
+    return Encoder.images(data.shape, setting.n_thresholds)
+
+
+def one_hot(data: Dataset) -> Encoder:
+    """A bit for every category; Adult's numbers by the limits of the paper's bins."""
+    assert data.categories is not None
+    columns: list[Column] = []
+    for i, name in enumerate(data.names):
+        if i in data.categories:
+            columns.append(Categorical(name, tuple(range(data.categories[i]))))
+        else:
+            columns.append(Numeric(name, np.array(ADULT_BINS.get(name, ()))))
+    return Encoder(tuple(columns), named=True)
+
+
+def image_plan(
+    *,
+    epochs: tuple[int, int],
+    reach: tuple[float, ...],
+    margin: int = 0,
+    mirror: bool = False,
+    pixels: int = 1,
+    tau: float | None = None,
+) -> Callable[[Setting, Dataset], Plan]:
+    """Soft epochs, then hard ones, on all training images, which are shifted and mirrored."""
+
+    def plan(setting: Setting, data: Dataset) -> Plan:
+        assert data.shape is not None
+        assert setting.n_thresholds is not None
+        layout = (data.shape, setting.n_thresholds)
+        steps: list[Augment] = [Shift(data.shape, pixels, setting.n_thresholds)]
+        steps += [Mirror(*layout)] if mirror else []
+        return Plan(
+            encode_images(setting, data),
+            (Stage(epochs[0], Constant(0.01)), Stage(epochs[1], Cosine(0.005), hard=True)),
+            setting.tau if tau is None else tau,
+            augment=Chain(*steps),
+            held_out=0.0,
+            options={"wiring": NearbyWiring(*layout, reach, margin)},
+        )
+
+    return plan
+
+
+def table_plan(**options: Any) -> Callable[[Setting, Dataset], Plan]:
+    """Hard from the first step on, from nearly pass-through gates, at a high rate that falls."""
+
+    def plan(setting: Setting, data: Dataset) -> Plan:
+        epochs, rate = options.get("epochs", 200), options.get("rate", 0.1)
+        return Plan(
+            one_hot(data),
+            (Stage(epochs, Cosine(rate), hard=True),),
+            options.get("tau", setting.tau),
+            batch_size=options.get("batch_size", 100),
+            held_out=options.get("held_out", 0.1),
+            n_restarts=options.get("n_restarts", 1),
+            options={"wiring": unique_wiring, "parametrization": Softmax(initialization=Residual())},
+        )
+
+    return plan
+
+
+OURS = {
+    "mnist-small": image_plan(epochs=(80, 20), reach=(5, 8), margin=4),
+    "mnist": image_plan(epochs=(40, 10), reach=(5, 8), margin=4),
+    "cifar-small": image_plan(epochs=(80, 20), reach=(5,), mirror=True),
+    "cifar-medium": image_plan(epochs=(25, 5), reach=(5,), mirror=True),
+    "cifar-large": image_plan(epochs=(3, 1), reach=(5,), mirror=True),
+}

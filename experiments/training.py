@@ -1,0 +1,116 @@
+"""One network, trained as a plan says, to a model.
+
+In: a setting, a plan, data, a seed, a folder for checkpoints. Out: `Trained`: the network, its circuit, its history.
+Invariant: the same call after a kill goes on where it was, and after it has finished trains nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from experiments.data import Dataset
+from experiments.plans import Plan, Stage
+from experiments.settings import Setting
+from gatewise import Circuit, Model, nn
+from gatewise.heads import Classes
+from gatewise.train import Bits, Checkpoint, Classification, Recipe, Record, Result, fit, split
+
+RESTARTS_A_SEED = 10_000  # seeds of networks that a seed of an experiment may use
+CHECKPOINT_STEPS = 2000
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A network as it came out of its last stage."""
+
+    result: Result
+    model: Model
+    circuit: Circuit  # not optimized
+    curve: list[Record]  # of all stages, seconds counted through
+    seconds: float
+
+
+def train_network(
+    setting: Setting, plan: Plan, data: Dataset, seed: int, *, folder: Path | None, report: Callable[[str], None]
+) -> Trained:
+    """The best of the plan's restarts; a folder keeps checkpoints if there is one network only."""
+    rows = Bits(plan.encoder.encode_rows(data.X), data.y)
+    best: tuple[tuple[float, int], Trained] | None = None
+    spent = 0.0
+    for i in range(plan.n_restarts):
+        own_seed = seed if plan.n_restarts == 1 else RESTARTS_A_SEED * seed + i
+        trained = _train_stages(setting, plan, rows, own_seed, folder if plan.n_restarts == 1 else None, report)
+        spent += trained.seconds
+        right = float((trained.result.predict(rows.packed) == rows.targets).mean())
+        rank = (right, -trained.model.circuit.n_gates)
+        if best is None or rank > best[0]:
+            best = rank, trained
+    assert best is not None
+    return Trained(best[1].result, best[1].model, best[1].circuit, best[1].curve, spent)
+
+
+def _train_stages(
+    setting: Setting, plan: Plan, rows: Bits, seed: int, folder: Path | None, report: Callable[[str], None]
+) -> Trained:
+    task = Classification(int(rows.targets.max()) + 1)
+    training, validation = split(rows, plan.held_out, seed=seed) if plan.held_out else (rows, None)
+    generator = torch.Generator().manual_seed(seed)
+    net: torch.nn.Module = task.network(
+        rows.n_features, setting.widths, tau=plan.tau, seed=seed, generator=generator, **plan.options
+    )
+    curve: list[Record] = []
+    for i, stage in enumerate(plan.stages):
+        net = nn.with_sampling(net, nn.HardStraightThrough()).train() if stage.hard else net.train()
+        checkpoint = None if folder is None else Checkpoint(folder / f"stage-{i}", every=CHECKPOINT_STEPS)
+        before = curve[-1].seconds if curve else 0.0
+        result = fit(
+            net,
+            task,
+            training,
+            validation=validation,
+            recipe=_make_recipe(plan, stage, seed),
+            checkpoint=checkpoint,
+            callbacks=[lambda record, before=before: report(_describe(record, before))],
+        )
+        if result.interrupted:
+            raise KeyboardInterrupt
+        curve += [_later(record, before) for record in result.history]
+        net = result.net
+    circuit = result.circuit()
+    head = Classes(tuple(range(task.classes)), tau=plan.tau, group_size=setting.width // task.classes)
+    model = Model.build(plan.encoder, circuit, head)
+    return Trained(result, model, circuit, curve, curve[-1].seconds)
+
+
+def _make_recipe(plan: Plan, stage: Stage, seed: int) -> Recipe:
+    """An evaluation an epoch, but at most about 50 in a stage."""
+    return Recipe(
+        epochs=stage.epochs,
+        batch_size=plan.batch_size,
+        schedule=stage.schedule,
+        seed=seed,
+        evaluate_every=-(-stage.epochs // 50),
+        augment=plan.augment,
+    )
+
+
+def _later(record: Record, seconds: float) -> Record:
+    return Record(**{**vars(record), "seconds": record.seconds + seconds})
+
+
+def _describe(record: Record, before: float) -> str:
+    scores = f"hard {100 * record.hard:.2f} % soft {100 * record.soft:.2f} %"
+    return f"epoch {record.epoch} {record.seconds + before:.0f} s loss {record.loss:.4f} {scores}"
+
+
+def soft_accuracy(trained: Trained, rows: Bits) -> float:
+    """Of the network as training saw it last."""
+    net = trained.result.net.train()
+    with torch.no_grad():
+        parts = rows.read(np.arange(len(rows))).split(500)
+        predicted = torch.cat([net(part.float()).argmax(1) for part in parts]).numpy()
+    net.eval()
+    return float((predicted == rows.targets).mean())
