@@ -1,7 +1,9 @@
 """Train, measure and record an experiment of the paper, or show the records.
 
-    python -m experiments NAME [--recipe paper|ours] [--seeds N] [--epochs N] [--data DIR] [--runs DIR] [--train-only]
+    python -m experiments NAME [--recipe paper|ours|baselines|giant] [--seeds N] [--epochs N] [--data DIR] [--runs DIR]
+    python -m experiments study-depth|study-operators|study-precision [--seeds N] [--epochs N] [--data DIR]
     python -m experiments table
+    python -m experiments figures
 
 A run that was stopped goes on when the same command is given again. With --train-only nothing is measured, so that
 several runs can share the machine; the same command without it then measures and records, on an idle one.
@@ -15,13 +17,20 @@ from pathlib import Path
 import torch
 
 from benchmarks.mnist import find_data
-from experiments import records
+from experiments import records, table
+from experiments.baselines import run_baselines
 from experiments.data import LOADERS
-from experiments.plans import RECIPES, Plan
+from experiments.figures import draw_figures
+from experiments.giants import measure_giant
+from experiments.plans import RECIPES, Plan, paper
 from experiments.settings import SETTINGS
+from experiments.studies import EPOCHS, STUDIES, run_case
 from experiments.training import train_network
 
 RUNS = Path("build/experiments")
+RESULTS = Path(__file__).parent / "RESULTS.md"
+FIGURES = Path(__file__).parents[1] / "docs" / "figures"
+BASELINE_EPOCHS = 200
 
 
 def main() -> None:
@@ -29,8 +38,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m experiments", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("name", choices=[*SETTINGS, "table"])
-    parser.add_argument("--recipe", choices=list(RECIPES), default="ours")
+    parser.add_argument("name", choices=[*SETTINGS, *COMMANDS])
+    parser.add_argument("--recipe", choices=list(ACTIONS), default="ours")
     parser.add_argument("--seeds", type=int, default=1, help="networks to train, with seeds 0, 1, …")
     parser.add_argument("--epochs", type=int, help="in all stages together (default: the recipe's)")
     parser.add_argument("--data", type=Path, help="folder of the data sets (default: $GATEWISE_DATA)")
@@ -38,16 +47,17 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="for training (default: all cores)")
     parser.add_argument("--train-only", action="store_true", help="do not measure, do not record")
     args = parser.parse_args()
+    torch.set_num_threads(args.threads)
     try:
-        run(args)
+        action = COMMANDS.get(args.name) or ACTIONS[args.recipe]
+        action(args)
     except KeyboardInterrupt:
         print("stopped; the same command goes on from the last checkpoint", file=sys.stderr)
         sys.exit(130)
 
 
-def run(args: argparse.Namespace) -> None:
+def run_network(args: argparse.Namespace) -> None:
     """Train each seed; measure them all; append the record."""
-    torch.set_num_threads(args.threads)
     setting = SETTINGS[args.name]
     data = LOADERS[setting.data](find_data(args.data))
     plan = RECIPES[args.recipe](setting, data)
@@ -56,17 +66,57 @@ def run(args: argparse.Namespace) -> None:
     for seed in range(args.seeds):
         folder = args.runs / f"{args.name}-{args.recipe}-{_total(plan)}-{seed}"
         trained = train_network(setting, plan, data, seed, folder=folder, report=print_flushed)
-        if args.train_only:
-            continue
-        seeds.append(records.measure_seed(trained, plan, data, seed))
-        models.append(trained.model)
-        print_flushed(f"seed {seed}: {seeds[-1]['accuracy']:.2f} %")
+        if not args.train_only:
+            seeds.append(records.measure_seed(trained, plan, data, seed))
+            models.append(trained.model)
+            print_flushed(f"seed {seed}: {seeds[-1]['accuracy']:.2f} %")
     if args.train_only:
         return
     accuracy = records.summarize([each["accuracy"] for each in seeds])
     record = {"name": args.name, "recipe": args.recipe, "threads": args.threads, "accuracy": accuracy, "seeds": seeds}
     records.append(record | {"time": records.time_model(models[0], data)})
     print_flushed(f"{args.name} {args.recipe}: {accuracy['mean']:.2f} ± {accuracy['std']:.2f} %")
+
+
+def record_baselines(args: argparse.Namespace) -> None:
+    """Train the paper's baselines, and append their record."""
+    setting = SETTINGS[args.name]
+    data = LOADERS[setting.data](find_data(args.data))
+    epochs = args.epochs or BASELINE_EPOCHS
+    found = run_baselines(setting, paper(setting, data), data, seeds=args.seeds, epochs=epochs)
+    records.append({"name": args.name, "recipe": args.recipe, "epochs": epochs, "baselines": found})
+
+
+def record_giant(args: argparse.Namespace) -> None:
+    """Build, optimize, save, load and run the network with random gates, and append the record."""
+    records.append({"name": args.name, "recipe": args.recipe} | measure_giant(SETTINGS[args.name]))
+
+
+def record_study(args: argparse.Namespace) -> None:
+    """Train all networks of a study, and append one record."""
+    study = args.name.removeprefix("study-")
+    data = LOADERS["mnist"](find_data(args.data))
+    cases = []
+    for case in STUDIES[study]():
+        for seed in range(args.seeds):
+            cases.append(run_case(case, data, seed=seed, epochs=args.epochs or EPOCHS[study]))
+            print_flushed(f"{case.label} {case.widths} seed {seed}: {cases[-1]['accuracy']:.2f} %")
+    records.append({"name": "mnist", "recipe": f"study {study}", "threads": args.threads, "cases": cases})
+
+
+def write_table(args: argparse.Namespace) -> None:
+    """Render the latest records."""
+    RESULTS.write_text(table.render(records.latest()))
+
+
+def write_figures(args: argparse.Namespace) -> None:
+    """Draw the latest records."""
+    for path in draw_figures(records.latest(), FIGURES):
+        print_flushed(str(path.relative_to(Path.cwd())))
+
+
+COMMANDS = {**{f"study-{name}": record_study for name in STUDIES}, "table": write_table, "figures": write_figures}
+ACTIONS = {**dict.fromkeys(RECIPES, run_network), "baselines": record_baselines, "giant": record_giant}
 
 
 def print_flushed(line: str) -> None:

@@ -1,6 +1,6 @@
 """The data sets, split as the paper's published code splits them.
 
-In: a data folder. Out: a `Dataset`: tables of numbers (categories are numbered) or flat uint8 images, and labels 0, 1, …
+In: a data folder. Out: a `Dataset`: tables of numbers (categories are numbered) or flat uint8 images; labels 0, 1, …
 Adult and Breast Cancer lose their rows with missing values, as in the paper; Breast Cancer is split 3 : 1 by
 scikit-learn's `train_test_split` with seed 0, as its code does; everything else comes split.
 """

@@ -6,7 +6,7 @@ and wiring that is random and fixed; everything that differs is in this file. Al
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,7 @@ ADULT_BINS = {  # of the paper's code; it leaves out fnlwgt and education-num
     "capital-loss": (0.5, 4999.5),
     "hours-per-week": (0.5, 12.5, 25.5, 40.5, 59.5),
 }
+MAX_ORDINAL = 4  # values of MONK's attributes, at most
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,9 @@ class Stage:
 class Plan:
     """How a network is trained.
 
-    `held_out` is the share of training rows that chooses the best epoch; without one, the last network counts.
-    Of `n_restarts` networks, each with its own wiring, the one is kept that is best on all training rows, held out or
-    not, and of equals the one whose circuit is smallest.
+    `held_out` is the share of training rows that chooses the best epoch; without one, the last network counts. An epoch
+    goes through the training rows `repeats` times. Of `n_restarts` networks, each with its own wiring, the one with the
+    shortest description is kept: its gates after optimization, and the training rows that it gets wrong.
     """
 
     encoder: Encoder
@@ -53,6 +54,7 @@ class Plan:
     batch_size: int = 100
     augment: Augment | None = None
     held_out: float = 0.1
+    repeats: int = 1
     n_restarts: int = 1
     options: dict[str, Any] = field(default_factory=dict)  # of the network
 
@@ -63,6 +65,9 @@ class Plan:
             self,
             stages=tuple(replace(stage, epochs=max(1, round(stage.epochs * epochs / total))) for stage in self.stages),
         )
+
+
+PlanOf: TypeAlias = Callable[[Setting, Dataset], Plan]
 
 
 def paper(setting: Setting, data: Dataset) -> Plan:
@@ -76,7 +81,7 @@ def ours(setting: Setting, data: Dataset) -> Plan:
     return OURS[setting.name](setting, data)
 
 
-RECIPES: dict[str, Callable[[Setting, Dataset], Plan]] = {"paper": paper, "ours": ours}
+RECIPES: dict[str, PlanOf] = {"paper": paper, "ours": ours}
 
 
 def encode_images(setting: Setting, data: Dataset) -> Encoder:
@@ -98,6 +103,13 @@ def one_hot(data: Dataset) -> Encoder:
     return Encoder(tuple(columns), named=True)
 
 
+def thermometer(data: Dataset) -> Encoder:
+    """Quantile thresholds of numbers; MONK's attributes, which are numbers from 1 on, count as such."""
+    assert data.categories is not None
+    are_numbers = max(data.categories.values()) <= MAX_ORDINAL
+    return Encoder.fit(data.X, categorical=() if are_numbers else list(data.categories))
+
+
 def image_plan(
     *,
     epochs: tuple[int, int],
@@ -106,7 +118,7 @@ def image_plan(
     mirror: bool = False,
     pixels: int = 1,
     tau: float | None = None,
-) -> Callable[[Setting, Dataset], Plan]:
+) -> PlanOf:
     """Soft epochs, then hard ones, on all training images, which are shifted and mirrored."""
 
     def plan(setting: Setting, data: Dataset) -> Plan:
@@ -127,28 +139,32 @@ def image_plan(
     return plan
 
 
-def table_plan(**options: Any) -> Callable[[Setting, Dataset], Plan]:
-    """Hard from the first step on, from nearly pass-through gates, at a high rate that falls."""
+def residual_plan(encode: Callable[[Dataset], Encoder], stages: tuple[Stage, ...], **others: Any) -> PlanOf:
+    """A network from nearly pass-through gates, for tables; `others` are parameters of `Plan`."""
 
     def plan(setting: Setting, data: Dataset) -> Plan:
-        epochs, rate = options.get("epochs", 200), options.get("rate", 0.1)
-        return Plan(
-            one_hot(data),
-            (Stage(epochs, Cosine(rate), hard=True),),
-            options.get("tau", setting.tau),
-            batch_size=options.get("batch_size", 100),
-            held_out=options.get("held_out", 0.1),
-            n_restarts=options.get("n_restarts", 1),
-            options={"wiring": unique_wiring, "parametrization": Softmax(initialization=Residual())},
-        )
+        options = {"wiring": unique_wiring, "parametrization": Softmax(initialization=Residual())}
+        return Plan(encode(data), stages, **({"tau": setting.tau, "options": options} | others))
 
     return plan
 
 
-OURS = {
+def monk_plan(n_restarts: int, repeats: int) -> PlanOf:
+    """Many hard networks, of which the simplest good one is kept."""
+    stages = (Stage(100, Cosine(0.1), hard=True),)
+    sizes = {"batch_size": 17, "repeats": repeats, "n_restarts": n_restarts, "held_out": 0.0}
+    return residual_plan(thermometer, stages, **sizes)
+
+
+OURS: dict[str, PlanOf] = {
+    "monk-1": monk_plan(n_restarts=20, repeats=10),
+    "monk-2": monk_plan(n_restarts=40, repeats=25),
+    "monk-3": monk_plan(n_restarts=20, repeats=5),
+    "adult": residual_plan(thermometer, (Stage(100, Cosine(0.03)), Stage(25, Cosine(0.02), hard=True)), held_out=0.0),
+    "breast-cancer": residual_plan(one_hot, (Stage(100, Constant(0.03)),), tau=20.0, held_out=0.0),
     "mnist-small": image_plan(epochs=(80, 20), reach=(5, 8), margin=4),
     "mnist": image_plan(epochs=(40, 10), reach=(5, 8), margin=4),
-    "cifar-small": image_plan(epochs=(80, 20), reach=(5,), mirror=True),
+    "cifar-small": image_plan(epochs=(80, 20), reach=(5,), mirror=True, tau=20),
     "cifar-medium": image_plan(epochs=(25, 5), reach=(5,), mirror=True),
     "cifar-large": image_plan(epochs=(3, 1), reach=(5,), mirror=True),
 }

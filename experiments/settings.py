@@ -6,7 +6,6 @@ only, because the paper's compiler did not finish.
 
 from dataclasses import dataclass
 
-
 # accuracy and std in percent, times a row in ns, of training in hours; thresholds are bits a pixel value
 PAPER = """
 name           data      layers    width  tau      thr. acc.  std   ns     bytes    hours

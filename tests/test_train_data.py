@@ -40,6 +40,12 @@ def test_encoded_rows_go_in_as_they_are() -> None:
     np.testing.assert_array_equal(data.read(np.array([699, 3])).numpy(), encoder.encode(X[[699, 3]]).unpack())
 
 
+def test_bytes_of_a_row_lie_together() -> None:
+    columns = PackedRows(np.asfortranarray(np.arange(40, dtype=np.uint8).reshape(10, 4)), 32)
+    assert Bits(columns, np.zeros(10)).packed.data.flags.c_contiguous
+    assert Encoder.images((2, 8), 1).encode_rows(np.zeros((10, 16), np.uint8)).data.flags.c_contiguous
+
+
 def test_memory_of_mnist() -> None:
     data = Bits(np.zeros((60_000, 784), bool), np.zeros(60_000, np.int64))
     assert data.nbytes <= 10e6

@@ -177,7 +177,7 @@ class Encoder:
         [[0], [128], [192]]
         """
         pieces = [
-            np.packbits(planes.unpack(), axis=1)
+            np.ascontiguousarray(np.packbits(planes.unpack(), axis=1))  # planes unpack to columns
             for planes in self.encode_chunks(X, self.chunk_rows, make_pool(threads))
         ]
         return PackedRows(np.concatenate(pieces), self.n_bits)

@@ -39,7 +39,7 @@ class Bits:
     """
 
     def __init__(self, rows: ArrayLike | PackedRows, targets: ArrayLike, weights: ArrayLike | None = None) -> None:
-        self.packed = rows if isinstance(rows, PackedRows) else _pack(_as_matrix(rows))
+        self.packed = _in_rows(rows) if isinstance(rows, PackedRows) else _pack(_as_matrix(rows))
         self.targets = _check_targets(targets, len(self.packed))
         self.weights = _check_weights(weights, len(self.packed))
 
@@ -261,6 +261,13 @@ def _refuse(wrong: NDArray[np.bool_], piece: NDArray[Any], start: int, rule: str
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         raise ValueError(f"rows must be {rule}, got {piece[row, column]} at row {start + row}, column {column}")
+
+
+def _in_rows(packed: PackedRows) -> PackedRows:
+    """The same bits with the bytes of a row next to each other: `take` would copy everything else at every batch."""
+    if packed.data.flags.c_contiguous:
+        return packed
+    return PackedRows(np.ascontiguousarray(packed.data), packed.n_features, packed.bitorder)
 
 
 def _check_targets(targets: ArrayLike, n_rows: int) -> NDArray[Any]:

@@ -1,0 +1,57 @@
+"""The networks that the paper could not compile: larger than large, with random gates.
+
+In: a setting. Out: time and memory of building, optimizing, saving, loading and running it.
+"""
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from benchmarks import machine, timing
+from experiments.settings import Setting
+from gatewise import Circuit, Engine, SeededCircuit, load, optimize, save
+from gatewise.run.bits import PackedRows
+
+N_ROWS = 2048
+N_CLASSES = 10
+Value = TypeVar("Value")
+
+
+def measure_giant(setting: Setting, seed: int = 0) -> dict[str, Any]:
+    """Every step from the random gates to counts, with the seconds that it took."""
+    seconds: dict[str, float] = {}
+
+    def timed(step: str, call: Callable[[], Value]) -> Value:
+        start = time.perf_counter()
+        value = call()
+        seconds[step] = time.perf_counter() - start
+        return value
+
+    random = np.random.default_rng(seed)
+    assert setting.n_thresholds is not None
+    n_inputs = 3 * 32 * 32 * setting.n_thresholds
+    gates = [random.integers(0, 16, width, dtype=np.uint8) for width in setting.widths]
+    seeded = SeededCircuit(n_inputs, gates, n_groups=N_CLASSES, seed=seed)
+    circuit: Circuit = timed("build", seeded.expand)
+    small = timed("optimize", lambda: optimize(circuit))
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {name: Path(folder) / f"{name}.gw" for name in ("seeded", "optimized")}
+        save(paths["seeded"], seeded)
+        timed("save", lambda: save(paths["optimized"], small))
+        loaded = timed("load", lambda: load(paths["optimized"]))
+        sizes = {f"bytes_{name}": path.stat().st_size for name, path in paths.items()}
+    assert isinstance(loaded, Circuit)
+    rows = PackedRows(random.integers(0, 256, (N_ROWS, n_inputs // 8), dtype=np.uint8), n_inputs)
+    engine = timed("plan", lambda: Engine(loaded))
+    return {
+        "gates": setting.n_gates,
+        "gates_optimized": small.n_gates,
+        "seconds_of": seconds,
+        **sizes,
+        "time": timing.measure({"packed": lambda: engine.classify(rows)}, N_ROWS),
+        "peak_memory_gb": machine.peak_memory_gb(),
+    }

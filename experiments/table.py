@@ -1,0 +1,126 @@
+"""The paper's tables with our numbers beside its own.
+
+In: the latest records. Out: the text of `RESULTS.md`.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from experiments.settings import SETTINGS, Setting
+
+Records = dict[tuple[str, str], dict[str, Any]]
+
+TITLES = {
+    "MONK's problems": ("monk-1", "monk-2", "monk-3"),
+    "Adult and Breast Cancer": ("adult", "breast-cancer"),
+    "MNIST": ("mnist-small", "mnist"),
+    "CIFAR-10": ("cifar-small", "cifar-medium", "cifar-large"),
+}
+NETWORK_COLUMNS = (
+    "network",
+    "",
+    "accuracy %",
+    "soft %",
+    "gates",
+    "after optimization",
+    "bytes",
+    "ns a row",
+    "training",
+)
+BASELINE_COLUMNS = ("data", "model", "accuracy %", "parameters")
+GIANT_COLUMNS = ("network", "gates", "after optimization", "bytes", "µs a row", "seconds", "memory")
+
+INTRODUCTION = """\
+# Results
+
+Made by `python -m experiments table` from `results.jsonl`, where every number has its seeds, command and machine.
+Accuracy is that of the discretized circuit on the test set, mean ± standard deviation of all seeds that were run;
+"soft" is that of the network it comes from. "ns a row" is one thread, from packed bits / from raw rows; the paper's is
+one thread at 2.5 GHz. Bytes are the model file with encoder and head; the paper counts 4 bits a gate. Training is one
+run on the CPU named below, at times beside other runs; the paper's is on a GPU.
+"""
+
+
+def render(records: Records) -> str:
+    """All tables for which there are records."""
+    parts = [INTRODUCTION]
+    for title, names in TITLES.items():
+        rows = [row for name in names for row in _network_rows(SETTINGS[name], records)]
+        parts.append(f"## {title}\n\n{_render_table(NETWORK_COLUMNS, rows)}")
+    parts.append(f"## Baselines\n\n{_render_table(BASELINE_COLUMNS, _baseline_rows(records))}")
+    parts.append(f"## Networks with random gates\n\n{_render_table(GIANT_COLUMNS, _giant_rows(records))}")
+    machines = sorted({record["machine"]["cpu"] for record in records.values()})
+    commands = [f"    {record['command']}" for record in records.values()]
+    parts.append("## Commands\n\n" + "\n".join(commands) + f"\n\nRun on {', '.join(machines)}.\n")
+    return "\n".join(parts)
+
+
+def _network_rows(setting: Setting, records: Records) -> Iterable[Sequence[str]]:
+    accuracy = _plus_minus(setting.accuracy, setting.std)
+    ns, hours = (_or_dash(value, form) for value, form in ((setting.ns, "{:,.0f}"), (setting.hours, "{} h")))
+    n_bytes = f"{setting.n_bytes:,.0f}"
+    yield setting.name, "the paper", accuracy, "", f"{setting.n_gates:,}", "", n_bytes, ns, hours
+    for recipe in ("paper", "ours"):
+        if record := records.get((setting.name, recipe)):
+            yield "", _describe_recipe(record), *_describe_seeds(record)
+
+
+def _describe_recipe(record: dict[str, Any]) -> str:
+    name = {"paper": "its recipe", "ours": "ours"}[record["recipe"]]
+    n, epochs = len(record["seeds"]), record["seeds"][0]["epochs"]
+    return f"{name}, {n} seed{'s' * (n > 1)}, {epochs} epochs"
+
+
+def _describe_seeds(record: dict[str, Any]) -> Iterable[str]:
+    def mean(key: str) -> float:
+        return sum(seed[key] for seed in record["seeds"]) / len(record["seeds"])
+
+    accuracy, time = record["accuracy"], record["time"]
+    n_seeds = len(record["seeds"])
+    yield f"**{_plus_minus(accuracy['mean'], accuracy['std'] if n_seeds > 1 else None)}**"
+    yield f"{mean('soft_accuracy'):.2f}"
+    yield from (f"{mean(key):,.0f}" for key in ("gates", "gates_optimized", "bytes"))
+    yield f"{_round(time['packed_ns'])} / {_round(time['raw_ns'])}"
+    yield _describe_seconds(mean("seconds"))
+
+
+def _baseline_rows(records: Records) -> Iterable[Sequence[str]]:
+    for (name, recipe), record in records.items():
+        for each in record["baselines"] if recipe == "baselines" else ():
+            scores = each["accuracies"]
+            accuracy = _plus_minus(sum(scores) / len(scores), None)
+            yield name, each["model"], f"{accuracy} ({len(scores)} seeds)", f"{each['parameters']:,}"
+
+
+def _giant_rows(records: Records) -> Iterable[Sequence[str]]:
+    for (name, recipe), record in records.items():
+        if recipe == "giant":
+            sizes = f"{record['bytes_seeded']:,} seeded, {record['bytes_optimized']:,} optimized"
+            steps = ", ".join(f"{step} {seconds:.2f}" for step, seconds in record["seconds_of"].items())
+            gates = (f"{record[key]:,}" for key in ("gates", "gates_optimized"))
+            yield name, *gates, sizes, _round(record["time"]["packed_ns"] / 1e3), steps, _memory(record)
+
+
+def _memory(record: dict[str, Any]) -> str:
+    return f"{record['peak_memory_gb']:.2f} GB"
+
+
+def _render_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _plus_minus(mean: float, std: float | None) -> str:
+    return f"{mean:.2f}" if std is None else f"{mean:.2f} ± {std:.2f}"
+
+
+def _or_dash(value: float | None, form: str) -> str:
+    return "-" if value is None else form.format(value)
+
+
+def _round(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2g}" if value < 10 else f"{value:.0f}"
+
+
+def _describe_seconds(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
