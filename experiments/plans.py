@@ -165,6 +165,6 @@ OURS: dict[str, PlanOf] = {
     "mnist-small": image_plan(epochs=(80, 20), reach=(5, 8), margin=4),
     "mnist": image_plan(epochs=(40, 10), reach=(5, 8), margin=4),
     "cifar-small": image_plan(epochs=(80, 20), reach=(5,), mirror=True, tau=20),
-    "cifar-medium": image_plan(epochs=(25, 5), reach=(5,), mirror=True),
-    "cifar-large": image_plan(epochs=(3, 1), reach=(5,), mirror=True),
+    "cifar-medium": image_plan(epochs=(24, 6), reach=(5,), mirror=True, tau=65),
+    "cifar-large": image_plan(epochs=(3, 1), reach=(5,), mirror=True, tau=65),
 }

@@ -6,7 +6,9 @@ In: the latest records. Out: the text of `RESULTS.md`.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from experiments.settings import SETTINGS, Setting
+import numpy as np
+
+from experiments.settings import BASELINES, SETTINGS, Setting
 
 Records = dict[tuple[str, str], dict[str, Any]]
 
@@ -16,28 +18,19 @@ TITLES = {
     "MNIST": ("mnist-small", "mnist"),
     "CIFAR-10": ("cifar-small", "cifar-medium", "cifar-large"),
 }
-NETWORK_COLUMNS = (
-    "network",
-    "",
-    "accuracy %",
-    "soft %",
-    "gates",
-    "after optimization",
-    "bytes",
-    "ns a row",
-    "training",
-)
-BASELINE_COLUMNS = ("data", "model", "accuracy %", "parameters")
-GIANT_COLUMNS = ("network", "gates", "after optimization", "bytes", "µs a row", "seconds", "memory")
+NETWORK_COLUMNS = "network|run|Acc. %|soft %|# Param.|OPs|Space|T. [CPU]|training".split("|")
+BASELINE_COLUMNS = "network|model|the paper's %|here %|the paper's # Param.|here".split("|")
+GIANT_COLUMNS = "network|# Param.|OPs|Space, bytes|T. [CPU]|seconds to|memory".split("|")
 
 INTRODUCTION = """\
 # Results
 
 Made by `python -m experiments table` from `results.jsonl`, where every number has its seeds, command and machine.
-Accuracy is that of the discretized circuit on the test set, mean ± standard deviation of all seeds that were run;
-"soft" is that of the network it comes from. "ns a row" is one thread, from packed bits / from raw rows; the paper's is
-one thread at 2.5 GHz. Bytes are the model file with encoder and head; the paper counts 4 bits a gate. Training is one
-run on the CPU named below, at times beside other runs; the paper's is on a GPU.
+Columns are those of the paper's tables, its numbers above ours. Acc. is that of the discretized circuit on the test set,
+mean ± standard deviation of all seeds that were run; "soft" that of the network it comes from. # Param. are gates as
+trained, OPs those left after optimization. Space is the model file in bytes, encoder and head included; the paper counts
+4 bits a gate. T. [CPU] is nanoseconds a row on one thread, from packed bits / from raw rows; the paper's thread ran at
+2.5 GHz. Training is one run on the CPU named below, at times beside other runs; the paper's is on a GPU.
 """
 
 
@@ -87,9 +80,10 @@ def _describe_seeds(record: dict[str, Any]) -> Iterable[str]:
 def _baseline_rows(records: Records) -> Iterable[Sequence[str]]:
     for (name, recipe), record in records.items():
         for each in record["baselines"] if recipe == "baselines" else ():
-            scores = each["accuracies"]
-            accuracy = _plus_minus(sum(scores) / len(scores), None)
-            yield name, each["model"], f"{accuracy} ({len(scores)} seeds)", f"{each['parameters']:,}"
+            accuracy, n_parameters = BASELINES[name, each["model"]]
+            n_runs = len(each["accuracies"])
+            found = f"{np.mean(each['accuracies']):.2f} ({n_runs} run{'s' * (n_runs > 1)})"
+            yield name, each["model"], f"{accuracy:.2f}", found, f"{n_parameters:,}", f"{each['parameters']:,}"
 
 
 def _giant_rows(records: Records) -> Iterable[Sequence[str]]:

@@ -150,7 +150,7 @@ def test_table_and_figures_from_records(data: Dataset, tmp_path: Path, monkeypat
     assert "95 / 1,234" in text
     assert "97.69 ± 0.11" in text
     assert "    python -m experiments mnist-small --seeds 2\n" in text
-    assert "| monk-1 | decision tree | 80.00" in text
+    assert "| monk-1 | decision tree | 100.00 | 80.00 (1 run)" in text
     drawn = draw_figures(found, tmp_path)
     assert sorted(each.name for each in drawn) == ["depth.png", "gap.png", "gates.png"]
     assert all(each.read_bytes().startswith(b"\x89PNG") for each in drawn)
