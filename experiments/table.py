@@ -18,19 +18,19 @@ TITLES = {
     "MNIST": ("mnist-small", "mnist"),
     "CIFAR-10": ("cifar-small", "cifar-medium", "cifar-large"),
 }
-NETWORK_COLUMNS = "network|run|Acc. %|soft %|# Param.|OPs|Space|T. [CPU]|training".split("|")
-BASELINE_COLUMNS = "network|model|the paper's %|here %|the paper's # Param.|here".split("|")
-GIANT_COLUMNS = "network|# Param.|OPs|Space, bytes|T. [CPU]|seconds to|memory".split("|")
+NETWORK_COLUMNS = ["network", "run", "Acc. %", "soft %", "# Param.", "OPs", "Space", "T. [CPU]", "training"]
+BASELINE_COLUMNS = ["network", "model", "the paper's %", "here %", "the paper's # Param.", "here"]
+GIANT_COLUMNS = ["network", "# Param.", "OPs", "Space, bytes", "T. [CPU]", "seconds to", "memory"]
 
 INTRODUCTION = """\
 # Results
 
 Made by `python -m experiments table` from `results.jsonl`, where every number has its seeds, command and machine.
-Columns are those of the paper's tables, its numbers above ours. Acc. is that of the discretized circuit on the test set,
-mean ± standard deviation of all seeds that were run; "soft" that of the network it comes from. # Param. are gates as
-trained, OPs those left after optimization. Space is the model file in bytes, encoder and head included; the paper counts
-4 bits a gate. T. [CPU] is nanoseconds a row on one thread, from packed bits / from raw rows; the paper's thread ran at
-2.5 GHz. Training is one run on the CPU named below, at times beside other runs; the paper's is on a GPU.
+Columns are those of the paper's tables, its numbers above ours. Acc. is that of the discretized circuit on the test
+set, mean ± standard deviation of all seeds that were run; "soft" that of the network it comes from. # Param. are gates
+as trained, OPs those left after optimization. Space is the model file in bytes, encoder and head included; the paper
+counts 4 bits a gate. T. [CPU] is nanoseconds a row on one thread, from packed bits / from raw rows; the paper's thread
+ran at 2.5 GHz. Training is one run on the CPU named below, at times beside others; the paper's is on a GPU.
 """
 
 
