@@ -6,5 +6,6 @@ Invariant: the same model gives the same bytes, and each package checks itself a
 
 from gatewise.export.c import to_c
 from gatewise.export.emit import Package, save_package
+from gatewise.export.library import Library, load_library, to_lib
 
-__all__ = ["Package", "save_package", "to_c"]
+__all__ = ["Library", "Package", "load_library", "save_package", "to_c", "to_lib"]

@@ -5,6 +5,7 @@ Invariant: a node or its inverse is what the circuit's wire is, and the counts o
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,7 +115,7 @@ def lower(circuit: Circuit) -> Netlist:
         gates.append((negate(gate) if is_inverted else gate, x // 2 - 1, y // 2 - 1))
     outputs = np.array(literals, np.int64)[circuit.outputs]
     cuts = circuit.group_ptr.tolist()
-    groups = tuple(_make_group(outputs[i:j]) for i, j in zip(cuts[:-1], cuts[1:], strict=True))
+    groups = tuple(_make_group(outputs[i:j]) for i, j in pairwise(cuts))
     columns = np.array(gates, np.int64).reshape(-1, 3)
     whole = Netlist(circuit.n_inputs, columns[:, 0].astype(np.uint8), columns[:, 1], columns[:, 2], groups)
     return whole.reorder(_find_live(whole))

@@ -6,6 +6,7 @@ ValueError. Categories that are not all numbers are given to exported code by th
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +70,7 @@ def missing_code(column: Column, dtype: str) -> int | None:
     return len(column.values) if isinstance(column, Categorical) and is_coded(column) and dtype[0] != "f" else None
 
 
-def encode_numbers(encoder: Encoder, rows: NDArray[np.generic]) -> NDArray[np.bool_]:
+def encode_numbers(encoder: Encoder, rows: NDArray[Any]) -> NDArray[np.bool_]:
     """Bits of rows as exported code gets them: the definition that exported code is checked against.
 
     Parameters
@@ -88,12 +89,13 @@ def encode_numbers(encoder: Encoder, rows: NDArray[np.generic]) -> NDArray[np.bo
         if code is not None:
             x[rows[:, i] == code] = np.nan
         questions, constants = column.tests()
-        answers = {GREATER: np.greater, EQUAL: np.equal, MISSING: lambda value, _: np.isnan(value)}
-        bits += [answers[question](x, t)[:, np.newaxis] for question, t in zip(questions, constants, strict=True)]
+        for question, constant in zip(questions, constants.tolist(), strict=True):
+            answers = {GREATER: x > constant, EQUAL: x == constant, MISSING: np.isnan(x)}
+            bits.append(answers[question][:, np.newaxis])
     return np.concatenate(bits, axis=1)
 
 
-def _ask_column(column: Column, dtype: np.dtype[np.generic]) -> Asked:
+def _ask_column(column: Column, dtype: np.dtype[Any]) -> Asked:
     is_float = dtype.kind == "f"
     constants: list[float | int]
     if isinstance(column, Categorical) and is_coded(column):
@@ -122,20 +124,20 @@ def _ask_column(column: Column, dtype: np.dtype[np.generic]) -> Asked:
     return Asked(isinstance(column, Numeric), tuple(constants), None, False)
 
 
-def _floor_float(value: float, dtype: np.dtype[np.generic]) -> float:
+def _floor_float(value: float, dtype: np.dtype[Any]) -> float:
     """The largest number of a dtype that is not above a value: the numbers above both are the same."""
     with np.errstate(over="ignore"):
         nearest = np.float64(value).astype(dtype)
     return float(np.nextafter(nearest, dtype.type(-np.inf)) if nearest > value else nearest)
 
 
-def _equal_float(value: float, dtype: np.dtype[np.generic]) -> float:
+def _equal_float(value: float, dtype: np.dtype[Any]) -> float:
     """The value, or NaN if no number of the dtype equals it."""
     with np.errstate(over="ignore"):
         return value if float(np.float64(value).astype(dtype)) == value else float("nan")
 
 
-def _as_integer(value: float, column: Column, dtype: np.dtype[np.generic]) -> int:
+def _as_integer(value: float, column: Column, dtype: np.dtype[Any]) -> int:
     limits = np.iinfo(dtype)
     if isinstance(column, Numeric) and value >= limits.min:
         return int(min(np.floor(value), limits.max))

@@ -5,6 +5,8 @@ Invariant: the code gives the counts, scores and answers of the model, bit for b
 includes nothing but stdint.h, and equal models give equal bytes.
 """
 
+import numpy as np
+
 from gatewise.circuit import Circuit
 from gatewise.encode import Encoder, Numeric
 from gatewise.export.c.check import write_check
@@ -75,4 +77,4 @@ def to_c(
 
 def _bits_encoder(circuit: Circuit) -> Encoder:
     """Columns that are bits."""
-    return Encoder(tuple(Numeric(f"x{i}", [0.5]) for i in range(circuit.n_inputs)))
+    return Encoder(tuple(Numeric(f"x{i}", np.array([0.5])) for i in range(circuit.n_inputs)))

@@ -5,6 +5,7 @@ from both sides, with missing, infinite and unknown values.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,9 +67,10 @@ def write_check(source: Source) -> str:
     counts = count_groups(source.circuit, bits)
     octets = np.packbits(bits, axis=1, bitorder="little")
     writer = Writer()
-    writer.lines("/* Exits with 0 if model gives the answers of gatewise's reference evaluator. Written by gatewise. */")
+    writer.lines("/* Exits with 0 if the code gives the answers of gatewise's reference evaluator. */")
     writer.lines(f'#include "{source.name}.h"\n\n#define N_ROWS {len(rows)}\n')
-    _write_matrix(writer, "model_value", "rows", ((format_constant(x, source.dtype) for x in row) for row in rows.tolist()))
+    numbers = ((format_constant(number, source.dtype) for number in row) for row in rows.tolist())
+    _write_matrix(writer, "model_value", "rows", numbers)
     _write_matrix(writer, "uint8_t", "bits", (map(str, row) for row in octets.tolist()))
     _write_matrix(writer, "int32_t", "expected_counts", (map(str, row) for row in counts.tolist()))
     if source.head is None:
@@ -84,7 +86,7 @@ def write_check(source: Source) -> str:
     return source.rename(writer.text())
 
 
-def draw_rows(source: Source) -> NDArray[np.generic]:
+def draw_rows(source: Source) -> NDArray[Any]:
     """Rows of the dtype, shape (n_rows, n_columns), the same at every call."""
     rng = np.random.default_rng(0)
     n_columns = source.encoder.n_columns
@@ -95,7 +97,7 @@ def draw_rows(source: Source) -> NDArray[np.generic]:
     return rows
 
 
-def _values_to_try(column: Column, dtype: np.dtype[np.generic]) -> NDArray[np.generic]:
+def _values_to_try(column: Column, dtype: np.dtype[Any]) -> NDArray[Any]:
     """What a column is compared with, its neighbors, and values that are special."""
     constants = column.tests()[1] if not is_coded(column) else np.arange(column.n_bits + 2.0)
     if dtype.kind == "f":
@@ -115,7 +117,7 @@ def _is_predicted(source: Source) -> str:
         return "model_predict(rows[row]) == expected_class[row][0]"
     if source.circuit.n_groups == 1:
         return "model_predict(rows[row]) == expected_scores[row][0]"
-    return "(model_predict(rows[row], scores), scores[row % MODEL_N_GROUPS]) == expected_scores[row][row % MODEL_N_GROUPS]"
+    return "(model_predict(rows[row], scores), scores[0]) == expected_scores[row][0]"
 
 
 def _write_matrix(writer: Writer, kind: str, name: str, rows: Iterable[Iterable[str]]) -> None:

@@ -5,6 +5,7 @@ Invariant: scores are computed by the operations of `gatewise.heads` in the same
 logits are stored, because math.h does not promise their last bit.
 """
 
+import string
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -54,6 +55,10 @@ int32_t model_code(int32_t column, const char *text) {
 """
 
 
+PLAIN = frozenset(string.ascii_letters + string.digits + " -_.,:+")
+"""Characters that mean themselves in a string of C, wherever they stand."""
+
+
 def write_head(source: Source) -> tuple[str, str]:
     """Prototypes and code of what follows the counts; empty for a circuit alone."""
     prototypes, code = Writer(), Writer()
@@ -70,7 +75,10 @@ def write_head(source: Source) -> tuple[str, str]:
     elif source.head is not None:
         is_single = source.head.n_groups == 1
         arguments = "const model_value *row" + ("" if is_single else ", double *values")
-        prototypes.lines(f"/* The value of a row. */\n{'double' if is_single else 'void'} model_predict({arguments});\n")
+        prototypes.line(
+            "/* The value of a row. */" if is_single else "/* The values of a row: values[MODEL_N_GROUPS]. */"
+        )
+        prototypes.line(f"{'double' if is_single else 'void'} model_predict({arguments});")
         code.lines(PREDICT_VALUE if is_single else PREDICT_VALUES)
     if any(is_coded(column) for column in source.encoder.columns):
         prototypes.lines("/* The number that stands for a string in a column of categories, or -1 for any other. */")
@@ -84,13 +92,13 @@ def quote(text: str) -> str:
 
     Examples
     --------
-    >>> quote("a b?")
-    '"a b\\\077"'
+    >>> print(quote("a b?"))
+    "a b\\077"
     """
     if "\0" in text:
         raise ValueError(f"strings must not hold a NUL character to be exported, got {text!r:.60}")
     octets = text.encode("utf-8", "surrogatepass")
-    shown = [chr(o) if chr(o).isalnum() and o < 128 or chr(o) in " -_.,:+" else f"\\{o:03o}" for o in octets]
+    shown = [chr(octet) if chr(octet) in PLAIN else f"\\{octet:03o}" for octet in octets]
     return f'"{"".join(shown)}"'
 
 

@@ -17,7 +17,8 @@ MAX_LISTED = 256
 BUILD = """
 # model
 
-A {what} as C99, written by gatewise in the style `{style}`: {gates} gates, {bits} bits, {columns} columns, {groups} groups.
+A {what} as C99, written by gatewise in the style `{style}`: {gates} gates, {bits} bits, {columns} columns and
+{groups} groups.
 
 - `model.h`, `model.c`: the code. It needs `stdint.h` and nothing else, allocates nothing, and keeps no state: functions
   may be called by any number of threads.
@@ -34,7 +35,7 @@ ABI = """
 | function | gives |
 |---|---|
 | `model_counts(row, counts)` | true outputs of each group, `int32_t counts[{groups}]` |
-| `model_counts_rows(rows, n_rows, counts)` | the same for rows one behind the other, `int32_t counts[n_rows][{groups}]` |
+| `model_counts_rows(rows, n, counts)` | the same for n rows, one behind the other, `int32_t counts[n][{groups}]` |
 | `model_block(bits, counts)` | the same for `MODEL_LANES` rows of bits, `int32_t counts[MODEL_LANES][{groups}]` |
 {functions}
 
@@ -78,7 +79,9 @@ def write_readme(source: Source, style: str, n_words: int) -> str:
 def _list_functions(source: Source) -> list[str]:
     head, rows = source.head, []
     if isinstance(head, Classes):
-        rows.append(f"| `model_scores(row, scores)` | count / tau, `double scores[{head.n_groups}]`; tau is {head.tau!r} |")
+        rows.append(
+            f"| `model_scores(row, scores)` | count / tau, `double scores[{head.n_groups}]`; tau is {head.tau!r} |"
+        )
         rows.append("| `int32_t model_predict(row)` | the class with the highest count, the lowest of several |")
         rows.append("| `const char *model_label(class)` | its label |")
     elif head is not None:

@@ -184,7 +184,9 @@ static void count_lanes(const model_word *y, int32_t *counts) {
 }
 
 void model_counts(const model_value *row, int32_t *counts) {
+  const model_word zero = {0};
   model_word w[N_WORDS], y[N_COUNTED];
+  w[0] = y[0] = zero; /* there may be no bit, and nothing that is counted */
   encode(row, w);
   evaluate(w, y);
   count_one(y, counts);
@@ -199,8 +201,10 @@ void model_counts_rows(const model_value *rows, int32_t n_rows, int32_t *counts)
 }
 
 void model_block(const model_word *bits_of_rows, int32_t *counts) {
+  const model_word zero = {0};
   model_word w[N_WORDS], y[N_COUNTED];
   int32_t i;
+  w[0] = y[0] = zero;
   for (i = 0; i < MODEL_N_BITS; ++i) w[i] = bits_of_rows[i];
   evaluate(w, y);
   count_lanes(y, counts);
@@ -260,7 +264,9 @@ def write_source(source: Source, style_code: str, n_words: int, head_code: str) 
     writer.line(f"#define N_WORDS {max(n_words, 1)}")
     writer.line(f"#define N_COUNTED {max(source.n_counted, 1)}")
     writer.line(f"#define N_PLANES {max(most.bit_length(), 3)}")
-    writer.lines("\n/* A group counts [0] + true ones of the next [1] words of y - true ones of the [2] words after. */")
+    writer.lines(
+        "\n/* A group counts [0] + true ones of the next [1] words of y - true ones of the [2] words after. */"
+    )
     with writer.block("static const int32_t groups[][3] = {", "};"):
         found = [f"{{{g.base}, {len(g.added)}, {len(g.subtracted)}}}" for g in source.netlist.groups]
         writer.wrap(found or ["{0, 0, 0}"])

@@ -43,7 +43,8 @@ static uint32_t take_step(uint32_t *at, uint32_t parameter) {
 }
 
 static void encode(const model_value *row, model_word *w) {
-  uint32_t at = 0, column;
+  uint32_t at = 0;
+  int32_t column;
   const model_value *constant = constants;
   for (column = 0; column < MODEL_N_COLUMNS; ++column) {
     const uint32_t kind = take(&at, 2), asks_missing = take(&at, 1), n = take_size(&at);
@@ -61,7 +62,7 @@ static void encode(const model_value *row, model_word *w) {
 static void evaluate(model_word *w, model_word *y) {
   uint32_t at = FIRST_GATE, next = MODEL_N_BITS, start = MODEL_N_BITS, first = 0, width = 0;
   uint32_t n_runs = take_size(&at);
-  uint32_t list;
+  int32_t list;
   while (n_runs--) {
     uint32_t operation, n, parameter, near;
     if (take(&at, 1)) {
@@ -152,7 +153,9 @@ def write_table(asked: Sequence[Asked], netlist: Netlist, literals: Sequence[Seq
                 string.put_step(step, parameter)
     writer = Writer()
     writer.line(f"#define FIRST_GATE {first_gate}")
-    is_missing = "(x) != (x)" if any(questions.missing == "nan" for questions in asked) else "(x) == (model_value)(code)"
+    is_missing = (
+        "(x) != (x)" if any(questions.missing == "nan" for questions in asked) else "(x) == (model_value)(code)"
+    )
     writer.line(f"#define IS_MISSING(x, code) ({is_missing})")
     with writer.block("static const uint8_t bits[] = {", "};"):
         writer.wrap(map(str, string.to_bytes()))
