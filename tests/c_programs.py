@@ -78,6 +78,10 @@ def find_machine(name: str) -> Machine:
     if name == "zig":
         require_module("ziglang", "pip install 'gatewise[export]'")
         return Machine((sys.executable, "-m", "ziglang", "cc"))
+    if name == "sanitized gcc":
+        return Machine(
+            (*find_machine("gcc").compiler, "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+        )
     if name == "aarch64":
         compiler = require_tool("aarch64-linux-gnu-gcc", "apt-get install gcc-aarch64-linux-gnu")
         return Machine((compiler, "-static"), (require_tool("qemu-aarch64", "apt-get install qemu-user"),))

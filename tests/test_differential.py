@@ -35,7 +35,7 @@ def run_c(machine: str, style: str, lanes: int, cases: Sequence[Case], folder: P
 BACK_ENDS: dict[str, Callable[[Sequence[Case], Path], Answers]] = {
     **{f"engine {level}": partial(run_engine, level) for level in LEVELS},
     "C unrolled": partial(run_c, "gcc", "unrolled", 64),
-    "C table": partial(run_c, "gcc", "table", 64),
+    "C table": partial(run_c, "sanitized gcc", "table", 64),
     "C unrolled, vectors": partial(run_c, "gcc", "unrolled", 512),
     "C unrolled, clang": partial(run_c, "clang", "unrolled", 256),
     "C table, zig": partial(run_c, "zig", "table", 16),

@@ -126,14 +126,14 @@ def _ask_column(column: Column, dtype: np.dtype[Any]) -> Asked:
 
 def _floor_float(value: float, dtype: np.dtype[Any]) -> float:
     """The largest number of a dtype that is not above a value: the numbers above both are the same."""
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         nearest = np.float64(value).astype(dtype)
-    return float(np.nextafter(nearest, dtype.type(-np.inf)) if nearest > value else nearest)
+        return float(np.nextafter(nearest, dtype.type(-np.inf)) if float(nearest) > value else nearest)
 
 
 def _equal_float(value: float, dtype: np.dtype[Any]) -> float:
     """The value, or NaN if no number of the dtype equals it."""
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         return value if float(np.float64(value).astype(dtype)) == value else float("nan")
 
 

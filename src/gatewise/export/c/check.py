@@ -101,15 +101,16 @@ def _values_to_try(column: Column, dtype: np.dtype[Any]) -> NDArray[Any]:
     """What a column is compared with, its neighbors, and values that are special."""
     constants = column.tests()[1] if not is_coded(column) else np.arange(column.n_bits + 2.0)
     if dtype.kind == "f":
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", under="ignore"):
             near = constants.astype(dtype)
-        up, down = (np.nextafter(near, dtype.type(limit)) for limit in (np.inf, -np.inf))
+            up, down = (np.nextafter(near, dtype.type(limit)) for limit in (np.inf, -np.inf))
         special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan], dtype)
         return np.concatenate([near, up, down, special])
     limits = np.iinfo(dtype)
     near = np.floor(constants)
     wanted = np.concatenate([near - 1, near, near + 1, [0, limits.min, limits.max]])
-    return np.clip(wanted, limits.min, limits.max).astype(dtype)
+    tried: NDArray[Any] = np.clip(wanted, limits.min, limits.max).astype(dtype)
+    return tried
 
 
 def _is_predicted(source: Source) -> str:

@@ -121,10 +121,10 @@ class BitString:
         return sum(map(len, self._parts))
 
     def to_bytes(self) -> bytes:
-        """All bits, and the three bytes that may be read behind them."""
+        """All bits, and the four bytes that may be read behind them."""
         bits = "".join(self._parts)
         n_bytes = -(-len(bits) // 8)
-        return int(bits.ljust(8 * n_bytes, "0") or "0", 2).to_bytes(n_bytes, "big") + bytes(3)
+        return int(bits.ljust(8 * n_bytes, "0") or "0", 2).to_bytes(n_bytes, "big") + bytes(4)
 
 
 def write_table(asked: Sequence[Asked], netlist: Netlist, literals: Sequence[Sequence[str]]) -> Body:
