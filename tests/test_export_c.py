@@ -15,7 +15,7 @@ from corpus import random_layers
 from hypothesis import strategies as st
 from tools import require_tool
 
-from gatewise import Circuit, Encoder, Model
+from gatewise import Circuit, Encoder, Model, save
 from gatewise.cli import main
 from gatewise.encode import Categorical, Numeric
 from gatewise.export import load_library, save_package, to_c, to_lib
@@ -32,7 +32,7 @@ HEADS: dict[str, Head] = {
     "logit": Logit((2.3,), (0.7,), group_size=21),
 }
 LARGE = np.unique(np.round(np.random.default_rng(0).normal(0, 50, 40), 3))
-WORDS = ("private", "*/ ??/", "été", 'a "quote"\\', "two\nlines")
+WORDS = ("model_3", "private", "*/ ??/", "été", 'a "quote"\\', "two\nlines")
 
 
 def make_encoder() -> Encoder:
@@ -45,7 +45,7 @@ def make_encoder() -> Encoder:
         Categorical("漢字", WORDS, missing=True),
         Categorical("a|b`", (1, 2.5, 3, -7, 1e9), missing=True),
         Categorical("mixed", (1, "one"), missing=False),
-        Numeric("step", np.array([0.5, 7.0])),
+        Numeric("model_year", np.array([0.5, 7.0])),
     )
     return Encoder(columns, named=True)
 
@@ -193,9 +193,11 @@ def test_code_needs_stdint_only() -> None:
 
 
 def test_names_are_escaped() -> None:
-    header = to_c(make_model(make_encoder(), HEADS["classes"]))["model.h"].decode()
-    names = re.findall("MODEL_COLUMN_(\\w*)", header)
-    assert names == ["int", "while_1", "WHILE_2", "_3", "a_b", "mixed", "step"]
+    package = to_c(make_model(make_encoder(), HEADS["classes"]), name="m")
+    header, readme = package["m.h"].decode(), package["README.md"].decode()
+    assert "model_year" in readme
+    names = re.findall("M_COLUMN_(\\w*)", header)
+    assert names == ["int", "while_1", "WHILE_2", "_3", "a_b", "mixed", "model_year"]
     assert escape_names(["x", "x_1", "x", "", "_"]) == ["x_0", "x_1_1", "x_2", "_3", "_4"]
 
 
@@ -210,6 +212,7 @@ def test_floats_are_exact(value: float) -> None:
     [
         ({"name": "Model"}, "name must be a letter"),
         ({"name": "a-b"}, "all lower case, got 'a-b'"),
+        ({"name": "check"}, "name must be none of check, stdint, which other files have, got 'check'"),
         ({"style": "fast"}, "style must be unrolled or table, got 'fast'"),
         ({"dtype": "int64"}, "dtype must be one of float64, float32, int32, int16, uint8, got 'int64'"),
         ({"dtype": "uint8"}, r"column '\*/ int' must ask for values of uint8"),
@@ -265,4 +268,8 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert main(["export", "m.gw", "--to", "lib", "-o", "lib", "--dtype", "float32"]) == 2
     assert "--dtype must be left out for --to lib, got 'float32'" in capsys.readouterr().err
     assert main(["export", "m.gw", "--to", "c", "-o", "no/such"]) == 2
+    save("xor.gw", Circuit(2, gate=[6], a=[2], b=[3], outputs=[4], group_ptr=[0, 1]))
+    assert main(["export", "xor.gw", "--to", "c", "-o", "xor"]) == 0
+    assert main(["export", "xor.gw", "--to", "lib", "-o", "lib"]) == 2
+    assert "xor.gw must hold a model" in capsys.readouterr().err
     assert not list(tmp_path.glob(".gatewise*"))

@@ -76,7 +76,7 @@ def test_folders_are_replaced_whole(tmp_path: Path) -> None:
 def test_folders_with_other_files_are_refused(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     replace_folder(folder, {"a": b"1", "mine": b"2"})
-    with pytest.raises(ValueError, match="must be empty, hold only files of an earlier export, or not exist.*'mine'"):
+    with pytest.raises(ValueError, match=r"must be empty, hold only files of an earlier export, or not exist.*'mine'"):
         replace_folder(folder, {"a": b"3"})
     with pytest.raises(NotADirectoryError):
         replace_folder(folder / "a", {"x": b""})

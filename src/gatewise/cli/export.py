@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gatewise import export
-from gatewise.cli.options import Commands, add_json, new_command, show
+from gatewise.cli.options import Commands, add_json, load_model, new_command, show
 from gatewise.export.questions import DTYPES
 from gatewise.model import load
 from gatewise.seeded import SeededCircuit
@@ -25,11 +25,12 @@ class Target:
     summary: str
     make: Callable[..., export.Package]
     options: tuple[str, ...]
+    takes_circuits: bool = True
 
 
 TARGETS = {
     "c": Target("C99 source", export.to_c, ("name", "style", "dtype")),
-    "lib": Target("a shared library", export.to_lib, ("name", "style")),
+    "lib": Target("a shared library", export.to_lib, ("name", "style"), takes_circuits=False),
 }
 
 
@@ -51,8 +52,9 @@ def add_command(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> int:
     """Export a file."""
     target = TARGETS[args.to]
-    content = load(args.model)
-    package = target.make(content.expand() if isinstance(content, SeededCircuit) else content, **_options(args, target))
+    options = _options(args, target)
+    content = load(args.model) if target.takes_circuits else load_model(args.model, threads=1)
+    package = target.make(content.expand() if isinstance(content, SeededCircuit) else content, **options)
     export.save_package(package, args.output)
     sizes = {name: len(data) for name, data in package.items()}
     report = {"target": args.to, "folder": args.output, "files": sizes}

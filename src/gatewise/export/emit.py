@@ -48,6 +48,11 @@ class Writer:
         for line in text.strip("\n").split("\n"):
             self.line(line)
 
+    def section(self, text: str) -> None:
+        """Add several lines behind an empty one."""
+        self.line()
+        self.lines(text)
+
     @contextmanager
     def block(self, opening: str, closing: str) -> Iterator[None]:
         """Lines that stand further right, between two that do not."""

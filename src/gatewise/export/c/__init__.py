@@ -22,6 +22,8 @@ from gatewise.model import Model
 
 __all__ = ["to_c"]
 
+RESERVED = ("check", "stdint")
+
 
 def to_c(
     model: Model | Circuit, *, style: Style = "unrolled", name: str = "model", dtype: str | None = None
@@ -53,22 +55,22 @@ def to_c(
     >>> "w[0] ^ w[1]" in package["parity.c"].decode()
     True
     """
+    if check_name(name) in RESERVED:
+        raise ValueError(f"name must be none of {', '.join(RESERVED)}, which other files have, got {name!r}")
     if style not in ("unrolled", "table"):
         raise ValueError(f"style must be unrolled or table, got {style!r:.60}")
     encoder = model.encoder if isinstance(model, Model) else _bits_encoder(model)
     circuit, head = (model.circuit, model.head) if isinstance(model, Model) else (model, None)
     dtype = dtype or ("float64" if isinstance(model, Model) else "uint8")
     netlist = lower(circuit)
-    source = Source(
-        check_name(name), dtype, encoder, circuit, head, sort_nodes(netlist) if style == "table" else netlist
-    )
+    source = Source(name, dtype, encoder, circuit, head, sort_nodes(netlist) if style == "table" else netlist)
     asked = ask(encoder, dtype)
     literals = [[format_constant(value, dtype) for value in column.constants] for column in asked]
     body = (write_table if style == "table" else write_unrolled)(asked, source.netlist, literals)
     prototypes, head_code = write_head(source)
     files = {
         f"{name}.h": write_header(source, prototypes),
-        f"{name}.c": write_source(source, body.code, body.n_words, head_code),
+        f"{name}.c": write_source(source, body, head_code),
         "check.c": write_check(source),
         "README.md": write_readme(source, style, body.n_words),
     }

@@ -15,7 +15,10 @@ from gatewise.encode.columns import Categorical
 from gatewise.export.c.source import Source
 from gatewise.export.emit import Writer, format_float
 from gatewise.export.questions import is_coded
-from gatewise.heads import Affine, Classes, Logit
+from gatewise.heads import Affine, Classes, Head, Logit
+
+SCORES = "void model_scores(const model_value *row, double *scores)"
+PREDICT_CLASS_HEAD = "int32_t model_predict(const model_value *row)"
 
 PREDICT_CLASS = """
 int32_t model_predict(const model_value *row) {
@@ -55,36 +58,36 @@ int32_t model_code(int32_t column, const char *text) {
 """
 
 
-PLAIN = frozenset(string.ascii_letters + string.digits + " -_.,:+")
-"""Characters that mean themselves in a string of C, wherever they stand."""
+PLAIN = frozenset(string.ascii_letters + string.digits + " -.,:+")
+"""Characters that are written as they are; no underscore, so that no string looks like a name, see `Source.rename`."""
 
 
-def write_head(source: Source) -> tuple[str, str]:
-    """Prototypes and code of what follows the counts; empty for a circuit alone."""
-    prototypes, code = Writer(), Writer()
+def write_head(source: Source) -> tuple[list[str], str]:
+    """Prototypes and code of what follows the counts; none for a circuit alone."""
+    prototypes, code = list[str](), Writer()
     if source.head is not None:
-        _write_scores(source, prototypes, code)
+        what = "Count / tau of each class" if isinstance(source.head, Classes) else "The value of each output"
+        prototypes.append(f"/* {what}: scores[MODEL_N_GROUPS]. */\n{SCORES};")
+        _write_scores(source.head, code)
     if isinstance(source.head, Classes):
-        prototypes.lines("/* The class with the highest count, the lowest of several. */")
-        prototypes.lines("int32_t model_predict(const model_value *row);\n")
-        code.lines(PREDICT_CLASS)
-        prototypes.lines("/* The label of a class, in UTF-8. */\nconst char *model_label(int32_t index);\n")
+        prototypes.append(f"/* The class with the highest count, the lowest of several. */\n{PREDICT_CLASS_HEAD};")
+        prototypes.append("/* The label of a class, in UTF-8. */\nconst char *model_label(int32_t index);")
+        code.section(PREDICT_CLASS)
+        code.line()
         with code.block("static const char *const labels[] = {", "};"):
             code.wrap(quote(str(label)) for label in source.head.labels)
-        code.lines("\nconst char *model_label(int32_t index) { return labels[index]; }")
+        code.section("const char *model_label(int32_t index) { return labels[index]; }")
+    elif source.head is not None and source.head.n_groups == 1:
+        prototypes.append("/* The value of a row. */\ndouble model_predict(const model_value *row);")
+        code.section(PREDICT_VALUE)
     elif source.head is not None:
-        is_single = source.head.n_groups == 1
-        arguments = "const model_value *row" + ("" if is_single else ", double *values")
-        prototypes.line(
-            "/* The value of a row. */" if is_single else "/* The values of a row: values[MODEL_N_GROUPS]. */"
-        )
-        prototypes.line(f"{'double' if is_single else 'void'} model_predict({arguments});")
-        code.lines(PREDICT_VALUE if is_single else PREDICT_VALUES)
+        prototypes.append("/* The same. */\nvoid model_predict(const model_value *row, double *values);")
+        code.section(PREDICT_VALUES)
     if any(is_coded(column) for column in source.encoder.columns):
-        prototypes.lines("/* The number that stands for a string in a column of categories, or -1 for any other. */")
-        prototypes.lines("int32_t model_code(int32_t column, const char *text);")
+        words = "The number that stands for a string in a column of categories, -1 for any other"
+        prototypes.append(f"/* {words}. */\nint32_t model_code(int32_t column, const char *text);")
         _write_codes(source, code)
-    return prototypes.text(), code.text()
+    return prototypes, code.text()
 
 
 def quote(text: str) -> str:
@@ -102,18 +105,13 @@ def quote(text: str) -> str:
     return f'"{"".join(shown)}"'
 
 
-def _write_scores(source: Source, prototypes: Writer, code: Writer) -> None:
-    head = source.head
-    assert head is not None
-    what = "Count / tau of each class" if isinstance(head, Classes) else "The value of each output"
-    prototypes.lines(f"/* {what}: scores[MODEL_N_GROUPS]. */")
-    prototypes.lines("void model_scores(const model_value *row, double *scores);\n")
+def _write_scores(head: Head, code: Writer) -> None:
+    if isinstance(head, Logit):
+        _write_doubles(code, "logits", _link_table(head))
     if isinstance(head, Affine):
-        if isinstance(head, Logit):
-            _write_doubles(code, "logits", _link_table(head))
         _write_doubles(code, "scale", head.scale)
         _write_doubles(code, "offset", head.offset)
-    with code.block("void model_scores(const model_value *row, double *scores) {", "}"):
+    with code.block(f"{SCORES} {{", "}"):
         code.lines("int32_t counts[MODEL_N_GROUPS], k;\nmodel_counts(row, counts);")
         with code.block("for (k = 0; k < MODEL_N_GROUPS; ++k) {", "}"):
             if isinstance(head, Classes):
@@ -143,8 +141,9 @@ def _write_codes(source: Source, code: Writer) -> None:
         if isinstance(column, Categorical) and is_coded(column):
             texts += [quote(value) if isinstance(value, str) else "0" for value in column.values]
         first.append(len(texts))
+    code.line()
     with code.block("static const char *const values[] = {", "};"):
         code.wrap(texts)
     with code.block("static const int32_t first_value[] = {", "};"):
         code.wrap(map(str, first))
-    code.lines(CODE_OF)
+    code.section(CODE_OF)

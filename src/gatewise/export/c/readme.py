@@ -15,16 +15,16 @@ MAX_LISTED = 256
 """Columns that are described one by one; those of images are not."""
 
 BUILD = """
-# model
+# {name}
 
 A {what} as C99, written by gatewise in the style `{style}`: {gates} gates, {bits} bits, {columns} columns and
 {groups} groups.
 
-- `model.h`, `model.c`: the code. It needs `stdint.h` and nothing else, allocates nothing, and keeps no state: functions
-  may be called by any number of threads.
+- `{name}.h`, `{name}.c`: the code. It needs `stdint.h` and nothing else, allocates nothing, and keeps no state:
+  functions may be called by any number of threads.
 - `check.c`: exits with 0 if the code gives the answers of gatewise's reference evaluator, which are in it.
 
-      cc -std=c99 -O2 -o check check.c model.c && ./check
+      cc -std=c99 -O2 -o check check.c {name}.c && ./check
 
 Do not compile with `-ffast-math`: missing values are NaN.
 """
@@ -34,17 +34,17 @@ ABI = """
 
 | function | gives |
 |---|---|
-| `model_counts(row, counts)` | true outputs of each group, `int32_t counts[{groups}]` |
-| `model_counts_rows(rows, n, counts)` | the same for n rows, one behind the other, `int32_t counts[n][{groups}]` |
-| `model_block(bits, counts)` | the same for `MODEL_LANES` rows of bits, `int32_t counts[MODEL_LANES][{groups}]` |
+| `{name}_counts(row, counts)` | true outputs of each group, `int32_t counts[{groups}]` |
+| `{name}_counts_rows(rows, n, counts)` | the same for n rows, one behind the other, `int32_t counts[n][{groups}]` |
+| `{name}_block(bits, counts)` | the same for `{NAME}_LANES` rows of bits, `int32_t counts[{NAME}_LANES][{groups}]` |
 {functions}
 
 A row is `{ctype} row[{columns}]`, a number a column, in the order below.
 
-`model_block` reads `model_word bits[{bits}]`: bit l of `bits[i]` (the lowest is bit 0) is bit i of row l. Compile all
-files with `-DMODEL_LANES=n` to change the 64 rows to 8, 16 or 32 (which saves memory), or, with GCC and Clang, to 128,
+`{name}_block` reads `{name}_word bits[{bits}]`: bit l of `bits[i]` (the lowest is bit 0) is bit i of row l. Compile all
+files with `-D{NAME}_LANES=n` to change the 64 rows to 8, 16 or 32 (which saves memory), or, with GCC and Clang, to 128,
 256 or 512 (vectors; the other functions then do the work of n rows for one). The stack holds {words} words of
-`MODEL_LANES` bits, {stack} bytes for 64, and little more.
+`{NAME}_LANES` bits, {stack} bytes for 64, and little more.
 """
 
 
@@ -52,7 +52,9 @@ def write_readme(source: Source, style: str, n_words: int) -> str:
     """The README."""
     circuit, encoder = source.circuit, source.encoder
     what = "circuit" if source.head is None else "classifier" if isinstance(source.head, Classes) else "regression"
-    sizes = {
+    fields = {
+        "name": source.name,
+        "NAME": source.name.upper(),
         "what": what,
         "style": style,
         "gates": source.netlist.n_gates,
@@ -65,39 +67,39 @@ def write_readme(source: Source, style: str, n_words: int) -> str:
         "functions": "\n".join(_list_functions(source)),
     }
     writer = Writer()
-    writer.lines((BUILD + ABI).format(**sizes).replace("\n\n\n", "\n\n"))
-    writer.line()
+    writer.lines((BUILD + ABI).format(**fields))
     _write_columns(writer, source)
     if isinstance(source.head, Classes):
-        writer.lines("\n## Classes\n")
+        writer.section("## Classes\n")
+        writer.line()
         for i, label in enumerate(source.head.labels):
             writer.line(f"- {i}: {_show(label)}")
-    text = source.rename(writer.text())
-    return text.replace("model.", f"{source.name}.").replace("# model", f"# {source.name}", 1)
+    return writer.text()
 
 
 def _list_functions(source: Source) -> list[str]:
-    head, rows = source.head, []
+    head, name, rows = source.head, source.name, []
     if isinstance(head, Classes):
         rows.append(
-            f"| `model_scores(row, scores)` | count / tau, `double scores[{head.n_groups}]`; tau is {head.tau!r} |"
+            f"| `{name}_scores(row, scores)` | count / tau, `double scores[{head.n_groups}]`; tau is {head.tau!r} |"
         )
-        rows.append("| `int32_t model_predict(row)` | the class with the highest count, the lowest of several |")
-        rows.append("| `const char *model_label(class)` | its label |")
+        rows.append(f"| `int32_t {name}_predict(row)` | the class with the highest count, the lowest of several |")
+        rows.append(f"| `const char *{name}_label(class)` | its label |")
     elif head is not None:
         share = "logit(share), share drawn into [0.001, 0.999]" if isinstance(head, Logit) else "share"
         rule = f"offset + scale * {share}; share = count / {head.group_size}"
-        rows.append(f"| `model_scores(row, scores)` | values, `double scores[{head.n_groups}]`: {rule} |")
-        predict = "double model_predict(row)" if head.n_groups == 1 else "model_predict(row, values)"
+        rows.append(f"| `{name}_scores(row, scores)` | values, `double scores[{head.n_groups}]`: {rule} |")
+        predict = f"double {name}_predict(row)" if head.n_groups == 1 else f"{name}_predict(row, values)"
         rows.append(f"| `{predict}` | the same |")
     if any(map(is_coded, source.encoder.columns)):
-        rows.append("| `int32_t model_code(column, text)` | the number of a category in UTF-8; -1 if it is another |")
+        rows.append(f"| `int32_t {name}_code(column, text)` | the number of a category in UTF-8; -1 if it is another |")
     return rows
 
 
 def _write_columns(writer: Writer, source: Source) -> None:
     columns = source.encoder.columns
-    writer.lines("## Columns\n")
+    writer.section("## Columns")
+    writer.line()
     if source.head is None:
         writer.line("Each column is a bit: true unless it is 0.")
         return
@@ -108,7 +110,7 @@ def _write_columns(writer: Writer, source: Source) -> None:
     names = escape_names(source.encoder.names) if source.encoder.named else None
     writer.lines("| position | column | bits | number |\n|---|---|---|---|")
     for i, column in enumerate(columns):
-        position = f"`MODEL_COLUMN_{names[i]}` = {i}" if names else str(i)
+        position = f"`{source.name.upper()}_COLUMN_{names[i]}` = {i}" if names else str(i)
         writer.line(f"| {position} | {_show(column.name)} | {column.n_bits} | {_describe(column, source.dtype)} |")
 
 

@@ -6,6 +6,7 @@ Invariant: all names that a program sees start with the name of the export; all 
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -49,8 +50,19 @@ class Source:
         return len(self.netlist.read_nodes())
 
     def rename(self, text: str) -> str:
-        """Text with the name of this export in the place of `model`, and of `MODEL`."""
-        return re.sub("MODEL_", f"{self.name.upper()}_", re.sub("model_", f"{self.name}_", text))
+        """Code with the name of this export in the place of `model` and `MODEL` wherever names start like that.
+
+        Names that users gave are not touched: they stand behind others, and strings of C never hold an underscore.
+        """
+        return re.sub(r"\bMODEL_", f"{self.name.upper()}_", re.sub(r"\bmodel_", f"{self.name}_", text))
+
+
+@dataclass(frozen=True)
+class Body:
+    """The code of a style, and how many words `evaluate` works on: inputs, and what it keeps behind them."""
+
+    code: str
+    n_words: int
 
 
 WORDS = """
@@ -235,33 +247,34 @@ def format_constant(value: float | int, dtype: str) -> str:
     return format_float(value) + suffix
 
 
-def write_header(source: Source, prototypes: str) -> str:
+def write_header(source: Source, prototypes: Sequence[str]) -> str:
     """The header."""
     writer = Writer("")
     writer.lines("/* Written by gatewise; README.md says what the names mean. */\n#ifndef MODEL_H\n#define MODEL_H")
-    writer.lines('\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern "C" {\n#endif\n')
+    writer.section('#include <stdint.h>\n\n#ifdef __cplusplus\nextern "C" {\n#endif\n')
+    writer.line()
     circuit = source.circuit
     sizes = {"COLUMNS": source.encoder.n_columns, "BITS": circuit.n_inputs, "GROUPS": circuit.n_groups}
     for size, value in sizes.items():
         writer.line(f"#define MODEL_N_{size} {value}")
-    writer.lines(f"\ntypedef {C_TYPES[source.dtype]} model_value; /* of a row */\n")
-    if source.encoder.named:
+    writer.section(f"typedef {C_TYPES[source.dtype]} model_value; /* of a row */")
+    if source.encoder.named and source.encoder.columns:
+        writer.line()
         with writer.block("enum { /* positions in a row */", "};"):
             writer.wrap(f"MODEL_COLUMN_{name}" for name in escape_names(source.encoder.names))
-    writer.lines(WORDS)
-    writer.lines(CORE_PROTOTYPES)
-    writer.lines(prototypes)
-    writer.lines("\n#ifdef __cplusplus\n}\n#endif\n\n#endif")
+    for part in (WORDS, CORE_PROTOTYPES, *prototypes, "#ifdef __cplusplus\n}\n#endif", "#endif"):
+        writer.section(part)
     return source.rename(writer.text())
 
 
-def write_source(source: Source, style_code: str, n_words: int, head_code: str) -> str:
+def write_source(source: Source, body: Body, head_code: str) -> str:
     """The source."""
     most = max((len(group.added) + len(group.subtracted) for group in source.netlist.groups), default=0)
     writer = Writer("  ")
     writer.lines(OPENING.replace("model_.h", f"{source.name}.h"))
+    writer.line()
     writer.line(f"#define MODEL_VALUE_IS_DOUBLE {int(source.dtype == 'float64')}")
-    writer.line(f"#define N_WORDS {max(n_words, 1)}")
+    writer.line(f"#define N_WORDS {max(body.n_words, 1)}")
     writer.line(f"#define N_COUNTED {max(source.n_counted, 1)}")
     writer.line(f"#define N_PLANES {max(most.bit_length(), 3)}")
     writer.lines(
@@ -270,7 +283,6 @@ def write_source(source: Source, style_code: str, n_words: int, head_code: str) 
     with writer.block("static const int32_t groups[][3] = {", "};"):
         found = [f"{{{g.base}, {len(g.added)}, {len(g.subtracted)}}}" for g in source.netlist.groups]
         writer.wrap(found or ["{0, 0, 0}"])
-    writer.lines(style_code)
-    writer.lines(CORE)
-    writer.lines(head_code)
+    for part in (body.code, CORE, head_code):
+        writer.section(part)
     return source.rename(writer.text())

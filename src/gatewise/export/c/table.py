@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gatewise.export.c.unrolled import Body
+from gatewise.export.c.source import Body
 from gatewise.export.emit import Writer
 from gatewise.export.lower import Group, Netlist
 from gatewise.export.questions import Asked
@@ -162,7 +162,7 @@ def write_table(asked: Sequence[Asked], netlist: Netlist, literals: Sequence[Seq
     with writer.block("static const model_value constants[] = {", "};"):
         stored = [c for a, found in zip(asked, literals, strict=True) if not a.has_positions for c in found]
         writer.wrap(stored or ["0"])
-    writer.lines(CODE)
+    writer.section(CODE)
     return Body(writer.text(), netlist.n_nodes)
 
 

@@ -6,10 +6,10 @@ is read in its own function only is a local variable there. Others are kept in s
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from gatewise.export.c.source import Body
 from gatewise.export.emit import Writer
 from gatewise.export.lower import Netlist
 from gatewise.export.questions import Asked
@@ -46,14 +46,6 @@ DEFINE_ASK(ask_equal, ==)
 """
 
 OPERATORS = {AND: "{a} & {b}", A_AND_NOT_B: "{a} & ~{b}", NOT_A_AND_B: "~{a} & {b}", XOR: "{a} ^ {b}", OR: "{a} | {b}"}
-
-
-@dataclass(frozen=True)
-class Body:
-    """The code of a style, and how many words `evaluate` works on: inputs, and what it keeps behind them."""
-
-    code: str
-    n_words: int
 
 
 def write_unrolled(asked: Sequence[Asked], netlist: Netlist, literals: Sequence[Sequence[str]]) -> Body:
@@ -94,13 +86,16 @@ def _write_encode(writer: Writer, asked: Sequence[Asked], literals: Sequence[Seq
         parts[-1] += lines
     if stored:
         writer.lines(ASK)
+        writer.line()
         with writer.block("static const model_value constants[] = {", "};"):
             writer.wrap(stored)
     for i, part in enumerate(parts):
+        writer.line()
         with writer.block(f"PART static void encode_{i}(const model_value *row, model_word *w) {{", "}"):
             for line in part:
                 writer.line(line)
             writer.line("(void)row, (void)w;")
+    writer.line()
     with writer.block("static void encode(const model_value *row, model_word *w) {", "}"):
         _write_calls(writer, "encode", len(parts), "row, w")
 
@@ -119,6 +114,7 @@ def _write_evaluate(writer: Writer, netlist: Netlist) -> int:
         def read(node: int, first: int = first) -> str:
             return f"g{node}" if node >= first else f"w[{slots[node]}]"
 
+        writer.line()
         with writer.block(f"PART static void evaluate_{part}(model_word *w, model_word *y) {{", "}"):
             for node, (gate, a, b) in enumerate(gates[part * CHUNK : (part + 1) * CHUNK], first):
                 writer.line(f"const model_word g{node} = {OPERATORS[gate].format(a=read(a), b=read(b))};")
@@ -126,6 +122,7 @@ def _write_evaluate(writer: Writer, netlist: Netlist) -> int:
                     writer.line(f"w[{slots[node]}] = g{node};")
                 for position in counted.get(node, ()):
                     writer.line(f"y[{position}] = g{node};")
+    writer.line()
     with writer.block("static void evaluate(model_word *w, model_word *y) {", "}"):
         for node in range(ordered.n_inputs):
             for position in counted.get(node, ()):
