@@ -1,4 +1,4 @@
-"""Every command and every piece of Python in the tutorial runs, in order, in one folder."""
+"""Every command and every piece of Python in the tutorials runs, in order, in one folder."""
 
 import os
 import re
@@ -15,9 +15,10 @@ require_module("sklearn", "pip install 'gatewise[sklearn]'")
 ROOT = Path(__file__).parent.parent
 
 
-def test_tutorial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", ["tutorial.md", "export-c.md"])
+def test_tutorial(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```(sh|python)\n(.*?)```", (ROOT / "docs" / "tutorial.md").read_text(), re.DOTALL)
+    blocks = re.findall(r"```(sh|python)\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
     assert {kind for kind, _ in blocks} == {"sh", "python"}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     namespace: dict[str, object] = {}

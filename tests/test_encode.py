@@ -270,3 +270,8 @@ def test_thresholds_are_read_only() -> None:
 def test_bad_values_are_refused(make: object, message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=message):
         make()  # type: ignore[operator]
+
+
+def test_thresholds_may_lie_further_apart_than_any_number() -> None:
+    encoder = Encoder((Numeric("x0", [-1.7e308, 1.7e308]),))
+    assert Encoder.from_document(*encoder.to_document()) == encoder

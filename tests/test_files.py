@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewise.files import check_replaceable, replace_file, replacing
+from gatewise.files import check_replaceable, replace_file, replace_folder, replacing
 
 
 def test_pieces(tmp_path: Path) -> None:
@@ -63,3 +63,32 @@ def test_check_before_writing(tmp_path: Path) -> None:
         assert caught.value.filename == str(path)
     with pytest.raises(IsADirectoryError):
         check_replaceable(tmp_path)
+
+
+def test_folders_are_replaced_whole(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    replace_folder(folder, {"a": b"1", "b": b"2"})
+    replace_folder(folder, {"a": b"3", "b": b"4", "c": b"5"})
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {"a": b"3", "b": b"4", "c": b"5"}
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_folders_with_other_files_are_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    replace_folder(folder, {"a": b"1", "mine": b"2"})
+    with pytest.raises(ValueError, match=r"must be empty, hold only files of an earlier export, or not exist.*'mine'"):
+        replace_folder(folder, {"a": b"3"})
+    with pytest.raises(NotADirectoryError):
+        replace_folder(folder / "a", {"x": b""})
+    with pytest.raises(FileNotFoundError):
+        replace_folder(tmp_path / "no" / "such", {"x": b""})
+    assert (folder / "a").read_bytes() == b"1"
+
+
+def test_a_folder_that_cannot_be_written_leaves_the_older_one(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    replace_folder(folder, {"a": b"1"})
+    with pytest.raises(FileNotFoundError):
+        replace_folder(folder, {"a": b"2", "no/such": b"3"})
+    assert (folder / "a").read_bytes() == b"1"
+    assert os.listdir(tmp_path) == ["out"]

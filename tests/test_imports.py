@@ -25,13 +25,14 @@ ALLOWED = {
     "encode": {"_native", "container", "packing", "run", "wiring"},
     "heads": {"container", "wiring"},
     "model": {"_native", "circuit", "container", "encode", "files", "heads", "io", "passes", "run", "seeded"},
+    "export": {"circuit", "encode", "files", "gates", "heads", "model", "run"},
     "passes": {"_native", "circuit", "gates"},
     "run": {"_native", "circuit", "gates"},
     "nn": {"_native", "circuit", "gates", "heads", "seeded", "wiring"},
     "train": {"circuit", "container", "files", "gates", "nn", "run"},
     "defaults": set(),
     "estimators": {"circuit", "defaults", "encode", "heads", "model", "nn", "train", "wiring"},
-    "cli": {"circuit", "encode", "estimators", "files", "gates", "heads", "model", "run", "seeded"},
+    "cli": {"circuit", "encode", "estimators", "export", "files", "gates", "heads", "model", "run", "seeded"},
     "__main__": {"cli"},
 }
 

@@ -1,9 +1,10 @@
-"""Files written all or nothing. In: a path and bytes. Out: a file that holds all of them, or the older one."""
+"""Files and folders written all or nothing. In: a path and bytes. Out: what holds all of them, or what was there."""
 
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -64,6 +65,64 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
+
+
+def replace_folder(path: str | os.PathLike[str], files: Mapping[str, bytes]) -> None:
+    """Write a folder of files; on failure, an older folder of that name stays as it was.
+
+    Parameters
+    ----------
+    path : path
+        A folder that exists is replaced if it holds nothing but files of these names; else ValueError.
+    files : dict of file name to bytes
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     replace_folder(f"{parent}/new", {"x": b"content"})
+    ...     Path(f"{parent}/new/x").read_bytes()
+    b'content'
+    """
+    target = Path(os.path.realpath(path))
+    check_folder_replaceable(path, files)
+    fresh, old = _name_beside(target), _name_beside(target)
+    try:
+        fresh.mkdir()
+        for name, data in files.items():
+            replace_file(fresh / name, data)
+        if target.exists():
+            os.replace(target, old)
+        os.replace(fresh, target)
+    except BaseException:
+        if old.exists() and not target.exists():
+            os.replace(old, target)
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+    _sync_folder(target.parent)
+
+
+def check_folder_replaceable(path: str | os.PathLike[str], names: Iterable[str]) -> None:
+    """Raise ValueError or OSError now if a folder of files with these names could not be written later.
+
+    Examples
+    --------
+    >>> check_folder_replaceable(".", ["x"])
+    Traceback (most recent call last):
+    ValueError: folder . must be empty, hold only files of an earlier export, or not exist, got one with '.ci'...
+    """
+    if os.path.isdir(path):
+        others = sorted({entry.name for entry in os.scandir(path)} - set(names))
+        if others:
+            raise ValueError(
+                f"folder {os.fspath(path)} must be empty, hold only files of an earlier export, or not exist, "
+                f"got one with {others[0]!r:.80}; remove it or choose another name"
+            )
+    elif os.path.lexists(path):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), os.fspath(path))
+    elif not os.path.isdir(Path(path).absolute().parent):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from gatewise.cli import bench, demo, evaluate, info, predict, train
+from gatewise.cli import bench, demo, evaluate, export, info, predict, train
 from gatewise.cli.options import Commands
 
 COMMANDS: tuple[Callable[[Commands], None], ...] = (
@@ -19,6 +19,7 @@ COMMANDS: tuple[Callable[[Commands], None], ...] = (
     evaluate.add_command,
     predict.add_command,
     info.add_command,
+    export.add_command,
     bench.add_command,
     demo.add_command,
 )

@@ -49,7 +49,7 @@ class Numeric:
     def __post_init__(self) -> None:
         _check_name(self.name)
         thresholds = np.array(self.thresholds, np.float64) + 0.0  # no -0.0: equal columns are to be equal bytes
-        rising = thresholds.ndim == 1 and not np.isnan(thresholds).any() and (np.diff(thresholds) > 0).all()
+        rising = thresholds.ndim == 1 and (thresholds[1:] > thresholds[:-1]).all() and not np.isnan(thresholds).any()
         if not rising or (thresholds == np.inf).any():
             raise ValueError(
                 f"thresholds must increase strictly and lie below infinity, got {self.thresholds!r:.200}; "

@@ -80,7 +80,7 @@ def _decode_thresholds(tensors: Tensors, document: Document, n_numeric: int) -> 
     if len(tensors["distinct"]) % 8:
         raise ValueError(f"distinct must hold float64 numbers of 8 bytes, got {len(tensors['distinct'])} bytes")
     distinct = tensors["distinct"].view("<f8").astype(np.float64)
-    if not (np.diff(distinct) > 0).all():
+    if not (distinct[1:] > distinct[:-1]).all():
         raise ValueError("distinct must increase strictly")
     threshold_idx = unpack_integers(tensors["threshold_idx"], n_thresholds)
     if not np.array_equal(np.unique(threshold_idx), np.arange(len(distinct))):

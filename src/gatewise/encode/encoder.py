@@ -19,7 +19,7 @@ from gatewise.container import Document, Tensors
 from gatewise.encode.columns import Categorical, Column, Numeric
 from gatewise.encode.document import decode_columns, encode_columns
 from gatewise.encode.fit import default_names, fit_columns
-from gatewise.encode.tables import Coded, Raw, Table, as_table, code_values, decode_numbers
+from gatewise.encode.tables import Coded, Raw, Table, as_table, check_exact, code_values, decode_numbers
 from gatewise.run.bits import LANES_PER_WORD, PackedRows, Planes
 from gatewise.run.engine import LEVELS, MAX_THREADS
 
@@ -206,6 +206,31 @@ class Encoder:
             for first_column, values in blocks:
                 self._native.encode(_as_native(values[start : start + n]), first_column, words, pool)
             yield Planes(words, n)
+
+    def to_numbers(self, X: Any) -> NDArray[np.float64]:
+        """Rows of numbers, as exported code reads them.
+
+        Categories that are not all numbers become positions among them, any other value infinity. Missing values are
+        NaN, and so are columns that have no bits.
+
+        Returns
+        -------
+        float64 array, shape (n_rows, n_columns)
+
+        Examples
+        --------
+        >>> encoder = Encoder.fit([[39, "private"], [50, "state"], [17, "none"]])
+        >>> encoder.to_numbers([[20, "state"], [30, "other"]]).tolist()
+        [[20.0, 2.0], [30.0, inf]]
+        """
+        n_rows, blocks = self._read(X)
+        numbers = np.full((n_rows, self.n_columns), np.nan)
+        for first_column, values in blocks:
+            if values.dtype.kind in "iu" and values.size:
+                for extreme in (values.min(), values.max()):
+                    check_exact(extreme, self.names[first_column])
+            numbers[:, first_column : first_column + values.shape[1]] = values
+        return numbers
 
     def take(self, bit_idx: ArrayLike) -> "Encoder":
         """The encoder of some of the bits; it reads the same tables.

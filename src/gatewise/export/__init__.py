@@ -1,0 +1,11 @@
+"""Models in other languages: the same bits everywhere, encoder and head included.
+
+In: a `Model`, or a `Circuit`. Out: packages, files by name, that `save_package` writes.
+Invariant: the same model gives the same bytes, and each package checks itself against the reference evaluator.
+"""
+
+from gatewise.export.c import to_c
+from gatewise.export.emit import Package, save_package
+from gatewise.export.library import Library, load_library, to_lib
+
+__all__ = ["Library", "Package", "load_library", "save_package", "to_c", "to_lib"]

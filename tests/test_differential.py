@@ -1,0 +1,67 @@
+"""Every circuit of the corpus in every back end, against the reference evaluator, bit for bit.
+
+A back end is one entry of `BACK_ENDS`: a function that counts the groups of all circuits for all batches of rows. It
+gives one array a batch, or several, each of which must be right.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import pytest
+from c_programs import count_by_c, find_machine
+from corpus import circuits, random_rows
+
+from gatewise import Circuit, Engine
+from gatewise.run import reference
+from gatewise.run.engine import LEVELS
+
+CORPUS = circuits()
+ROW_COUNTS = (0, 1, 63, 64, 65, 255, 256, 257, 1000)
+Case: TypeAlias = tuple[Circuit, Sequence[np.ndarray]]
+Answers: TypeAlias = list[list[tuple[np.ndarray, ...]]]
+
+
+def run_engine(level: str, cases: Sequence[Case], _: Path) -> Answers:
+    return [[(Engine(circuit, level=level).counts(rows),) for rows in batches] for circuit, batches in cases]
+
+
+def run_c(machine: str, style: str, lanes: int, cases: Sequence[Case], folder: Path) -> Answers:
+    return [list(batches) for batches in count_by_c(find_machine(machine), folder, cases, style, lanes)]
+
+
+BACK_ENDS: dict[str, Callable[[Sequence[Case], Path], Answers]] = {
+    **{f"engine {level}": partial(run_engine, level) for level in LEVELS},
+    "C unrolled": partial(run_c, "gcc", "unrolled", 64),
+    "C table": partial(run_c, "sanitized gcc", "table", 64),
+    "C unrolled, vectors": partial(run_c, "gcc", "unrolled", 512),
+    "C unrolled, clang": partial(run_c, "clang", "unrolled", 256),
+    "C table, zig": partial(run_c, "zig", "table", 16),
+    "C unrolled, aarch64": partial(run_c, "aarch64", "unrolled", 128),
+    "C table, Cortex-M3": partial(run_c, "cortex-m3", "table", 8),
+    "C unrolled, Cortex-M3": partial(run_c, "cortex-m3", "unrolled", 32),
+}
+
+
+@cache
+def make_cases() -> list[Case]:
+    rng = np.random.default_rng(0)
+    return [
+        (circuit, [random_rows(rng, n_rows, circuit.n_inputs) for n_rows in ROW_COUNTS]) for circuit in CORPUS.values()
+    ]
+
+
+@cache
+def expected_counts() -> list[list[np.ndarray]]:
+    return [[reference.count_groups(circuit, rows) for rows in batches] for circuit, batches in make_cases()]
+
+
+@pytest.mark.parametrize("back_end", BACK_ENDS)
+def test_counts_equal_the_reference(back_end: str, tmp_path: Path) -> None:
+    answers = BACK_ENDS[back_end](make_cases(), tmp_path)
+    for name, expected, found in zip(CORPUS, expected_counts(), answers, strict=True):
+        for counts, arrays in zip(expected, found, strict=True):
+            for array in arrays:
+                np.testing.assert_array_equal(array, counts, err_msg=name)

@@ -1,0 +1,275 @@
+"""Models as C: raw rows to answers in all dtypes, heads and styles; libraries; names, numbers and errors."""
+
+import ctypes
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import numpy as np
+import pytest
+from c_programs import compile_program, find_machine
+from corpus import random_layers
+from hypothesis import strategies as st
+from tools import require_tool
+
+from gatewise import Circuit, Encoder, Model, save
+from gatewise.cli import main
+from gatewise.encode import Categorical, Numeric
+from gatewise.export import load_library, save_package, to_c, to_lib
+from gatewise.export.compilers import SUFFIX, build_library, find_compiler
+from gatewise.export.emit import escape_names, format_float
+from gatewise.export.questions import ask, encode_numbers
+from gatewise.heads import Affine, Classes, Head, Logit
+
+STYLES = ("unrolled", "table")
+HEADS: dict[str, Head] = {
+    "classes": Classes(("no", "ja?", 'a "quote"\\', "été"), tau=0.3, group_size=9),
+    "affine": Affine((0.1,), (1e-17,), group_size=30),
+    "affine, two outputs": Affine((0.1, 3.7e8), (-5.3, 0.2), group_size=11),
+    "logit": Logit((2.3,), (0.7,), group_size=21),
+}
+LARGE = np.unique(np.round(np.random.default_rng(0).normal(0, 50, 40), 3))
+WORDS = ("model_3", "private", "*/ ??/", "été", 'a "quote"\\', "two\nlines")
+
+
+def make_encoder() -> Encoder:
+    """Columns of all kinds, named to break comments and identifiers."""
+    thresholds = [-np.inf, -1e300, -1.5, 0.0, 5e-324, 0.1, 16777217.0, 1.7976931348623157e308]
+    columns = (
+        Numeric("*/ int", np.array(thresholds), missing=True),
+        Numeric("while", LARGE),
+        Numeric("WHILE", np.empty(0)),
+        Categorical("漢字", WORDS, missing=True),
+        Categorical("a|b`", (1, 2.5, 3, -7, 1e9), missing=True),
+        Categorical("mixed", (1, "one"), missing=False),
+        Numeric("model_year", np.array([0.5, 7.0])),
+    )
+    return Encoder(columns, named=True)
+
+
+def make_whole_encoder() -> Encoder:
+    """Columns that rows of integers can be asked about."""
+    columns = (
+        Numeric("x", np.array([0.0, 0.5, 100.0, 254.5, 1e9]), missing=True),
+        Categorical("word", WORDS, missing=True),
+        Categorical("number", (0, 3, 255), missing=False),
+    )
+    return Encoder(columns, named=True)
+
+
+def make_model(encoder: Encoder, head: Head) -> Model:
+    rng = np.random.default_rng(1)
+    n_outputs = head.n_groups * head.group_size
+    circuit = random_layers(rng, encoder.n_bits, [300, 200, n_outputs], head.n_groups, gates=(1, 2, 6, 7, 8, 9, 14))
+    return Model(encoder, circuit, head)
+
+
+def make_rows(n_rows: int = 300) -> list[list[Any]]:
+    """Rows for `make_encoder`, with everything that is special."""
+    rng = np.random.default_rng(2)
+    special = [np.nan, np.inf, -np.inf, -0.0, 0.0, 5e-324, 0.1, np.nextafter(0.1, 1), 16777216.0, 16777217.0, -2.0]
+    words = [*WORDS, "other", "", "priv", None]
+    numbers = [1, 2.5, 3, -7, 1e9, 0, np.nan, np.inf]
+    pick = lambda values: values[rng.integers(len(values))]  # noqa: E731
+    return [
+        [pick(special), rng.choice(LARGE) + rng.choice([-1e-9, 0, 1e-9]), 1.0, pick(words), pick(numbers),
+         pick([1, "one", "1", 2]), pick([0.5, 0.6, 7.0, 8.0, np.nan])]
+        for _ in range(n_rows)
+    ]  # fmt: skip
+
+
+def run_check(package: dict[str, bytes], folder: Path, machine: str, *flags: str) -> int:
+    """Exit code of the package's own check."""
+    for file, data in package.items():
+        (folder / file).write_bytes(data)
+    sources = [file for file in package if file.endswith(".c")]
+    command = compile_program(find_machine(machine), folder, sources, "-O2", *flags)
+    return subprocess.run(command, cwd=folder, timeout=300).returncode
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("head", HEADS)
+def test_packages_check_themselves(head: str, dtype: str, style: str, tmp_path: Path) -> None:
+    package = to_c(make_model(make_encoder(), HEADS[head]), style=style, dtype=dtype)
+    assert run_check(package, tmp_path, "sanitized gcc") == 0
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("dtype", ["int32", "uint8"])
+def test_rows_of_integers(dtype: str, style: str, tmp_path: Path) -> None:
+    package = to_c(make_model(make_whole_encoder(), HEADS["classes"]), style=style, dtype=dtype)
+    assert run_check(package, tmp_path, "sanitized gcc") == 0
+
+
+@pytest.mark.parametrize("machine", ["clang", "zig", "aarch64", "cortex-m3"])
+def test_other_compilers_and_machines(machine: str, tmp_path: Path) -> None:
+    for i, (head, style) in enumerate(zip(HEADS, STYLES * 2, strict=True)):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        package = to_c(make_model(make_encoder(), HEADS[head]), style=style)
+        assert run_check(package, folder, machine, f"-DMODEL_LANES={8 if style == 'table' else 64}") == 0
+
+
+@pytest.mark.parametrize(
+    ("array", "code"), [("expected_counts", 1), ("expected_scores", 2), ("expected_class", 2), ("bits", 3)]
+)
+def test_the_check_finds_wrong_answers(array: str, code: int, tmp_path: Path) -> None:
+    package = to_c(make_model(make_encoder(), HEADS["classes"]), style="table")
+    text = package["check.c"].decode()
+    start = text.index(f" {array}[")
+    row = re.compile(r"\{\s*\{(.*?)\}", re.DOTALL).search(text, start)
+    assert row is not None
+    changed = ", ".join("77" for _ in row[1].split(","))
+    package["check.c"] = (text[: row.start(1)] + changed + text[row.end(1) :]).encode()
+    assert run_check(package, tmp_path, "gcc") == code
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("head", HEADS)
+def test_a_library_answers_like_its_model(head: str, style: str, tmp_path: Path) -> None:
+    require_tool("cc", "apt-get install gcc")
+    model = make_model(make_encoder(), HEADS[head])
+    save_package(to_lib(model, style=style, name="m"), tmp_path / "lib")
+    library, rows = load_library(tmp_path / "lib"), make_rows()
+    np.testing.assert_array_equal(library.predict(rows), model.predict(rows), strict=True)
+    np.testing.assert_array_equal(library.scores(rows), model.scores(rows), strict=True)
+    assert library.counts(np.empty((0, 7), object)).shape == (0, model.circuit.n_groups)
+
+    functions = ctypes.CDLL(str(tmp_path / "lib" / f"m{SUFFIX}"))
+    functions.m_code.argtypes = [ctypes.c_int32, ctypes.c_char_p]
+    numbers = model.encoder.to_numbers(rows)
+    for row, answer, scores in zip(numbers, model.predict(rows), model.scores(rows), strict=True):
+        found = (ctypes.c_double * len(scores))()
+        functions.m_scores(row.ctypes.data_as(ctypes.c_void_p), found)
+        assert list(found) == scores.tolist()
+        if isinstance(model.head, Classes):
+            functions.m_label.restype = ctypes.c_char_p
+            label = functions.m_label(functions.m_predict(row.ctypes.data_as(ctypes.c_void_p)))
+            assert label.decode() == answer
+    for i, word in enumerate(WORDS):
+        assert functions.m_code(3, word.encode()) == i
+    assert [functions.m_code(3, text) for text in (b"priv", b"private2", b"")] == [-1] * 3
+    assert [functions.m_code(column, b"one") for column in (5, 0, -1, 7)] == [1, -1, -1, -1]
+
+
+@hypothesis.given(data=st.data())
+def test_constants_of_every_dtype(data: st.DataObject) -> None:
+    dtype = np.dtype(data.draw(st.sampled_from(["float32", "int32", "int16", "uint8"])))
+    number = st.floats(allow_nan=False, width=32) | st.floats(-300, 300) | st.integers(-40_000, 40_000).map(float)
+    thresholds = np.unique(data.draw(st.lists(number.filter(lambda x: x < np.inf), max_size=8))) + 0.0
+    encoder = Encoder((Numeric("x0", np.unique(thresholds)),))
+    try:
+        (asked,) = ask(encoder, dtype.name)
+    except ValueError:
+        assert dtype.kind != "f"
+        assert thresholds[0] < np.iinfo(dtype).min
+        return
+    near = np.array([*thresholds, *np.nextafter(thresholds, np.inf), *thresholds + 1, 0, 1, 255])
+    if dtype.kind != "f":
+        near = np.clip(np.concatenate([np.floor(near), np.ceil(near)]), np.iinfo(dtype).min, np.iinfo(dtype).max)
+    with np.errstate(over="ignore"):
+        values = near.astype(dtype)[:, np.newaxis]
+        constants = np.array(asked.constants, dtype)
+    expected = encoder.encode(values).unpack()
+    np.testing.assert_array_equal(values > constants, expected)
+    np.testing.assert_array_equal(encode_numbers(encoder, values), expected)
+
+
+def test_the_same_model_gives_the_same_bytes() -> None:
+    for style in STYLES:
+        first, second = (to_c(make_model(make_encoder(), HEADS["logit"]), style=style) for _ in range(2))
+        assert first == second
+
+
+def test_code_needs_stdint_only() -> None:
+    for style in STYLES:
+        package = to_c(make_model(make_encoder(), HEADS["classes"]), style=style, name="m")
+        included = re.findall("#include (.*)", package["m.c"].decode() + package["m.h"].decode())
+        assert sorted(included) == ['"m.h"', "<stdint.h>"]
+
+
+def test_names_are_escaped() -> None:
+    package = to_c(make_model(make_encoder(), HEADS["classes"]), name="m")
+    header, readme = package["m.h"].decode(), package["README.md"].decode()
+    assert "model_year" in readme
+    names = re.findall("M_COLUMN_(\\w*)", header)
+    assert names == ["int", "while_1", "WHILE_2", "_3", "a_b", "mixed", "model_year"]
+    assert escape_names(["x", "x_1", "x", "", "_"]) == ["x_0", "x_1_1", "x_2", "_3", "_4"]
+
+
+@hypothesis.given(st.floats(allow_nan=False, allow_infinity=False))
+def test_floats_are_exact(value: float) -> None:
+    text = format_float(value)
+    assert (float.fromhex(text) if "x" in text else float(text)) == value
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"name": "Model"}, "name must be a letter"),
+        ({"name": "a-b"}, "all lower case, got 'a-b'"),
+        ({"name": "check"}, "name must be none of check, stdint, which other files have, got 'check'"),
+        ({"style": "fast"}, "style must be unrolled or table, got 'fast'"),
+        ({"dtype": "int64"}, "dtype must be one of float64, float32, int32, int16, uint8, got 'int64'"),
+        ({"dtype": "uint8"}, r"column '\*/ int' must ask for values of uint8"),
+    ],
+)
+def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        to_c(make_model(make_encoder(), HEADS["classes"]), **options)
+
+
+def test_compilers_are_found_and_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", f"{sys.executable} -c 'pass'")
+    assert find_compiler() == [sys.executable, "-c", "pass"]
+    monkeypatch.setenv("CC", "no-such-compiler")
+    with pytest.raises(FileNotFoundError, match="CC must name a C compiler that is installed, got 'no-such-compiler'"):
+        find_compiler()
+    monkeypatch.delenv("CC")
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(FileNotFoundError, match=r"found none of cc, gcc, clang .* pip install 'gatewise\[export\]'"):
+        find_compiler()
+
+
+def test_compilation_that_fails_says_why() -> None:
+    compiler = [require_tool("gcc", "apt-get install gcc")]
+    with pytest.raises(OSError, match=r"must succeed, got exit code 1: (?s:.*)'undeclared'|undeclared"):
+        build_library({"x.c": b"int f(void) { return undeclared; }"}, ["x.c"], compiler)
+
+
+def test_libraries_are_of_models_and_complete(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="model must be a Model to become a library, got Circuit"):
+        to_lib(Circuit(1, [], [], [], [2], [0, 1]))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"must hold one \.gw file, as to_lib makes, got 0"):
+        load_library(tmp_path)
+    make_model(make_encoder(), HEADS["affine"]).save(tmp_path / "m.gw")
+    with pytest.raises(FileNotFoundError, match="must exist, as to_lib makes it"):
+        load_library(tmp_path)
+
+
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    model = make_model(make_encoder(), HEADS["classes"])
+    model.save("m.gw")
+    assert main(["export", "m.gw", "--to", "c", "-o", "out", "--name", "m", "--style", "table"]) == 0
+    assert "out/m.c: " in capsys.readouterr().out
+    expected = to_c(model, name="m", style="table")
+    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == expected
+    assert main(["export", "m.gw", "--to", "c", "-o", "out", "--name", "m", "--dtype", "float32"]) == 0
+    assert b"float m_value" in Path("out/m.h").read_bytes()
+    Path("out/mine.txt").touch()
+    assert main(["export", "m.gw", "--to", "c", "-o", "out", "--name", "m"]) == 2
+    assert "folder out must be empty" in capsys.readouterr().err
+    assert main(["export", "m.gw", "--to", "lib", "-o", "lib", "--dtype", "float32"]) == 2
+    assert "--dtype must be left out for --to lib, got 'float32'" in capsys.readouterr().err
+    assert main(["export", "m.gw", "--to", "c", "-o", "no/such"]) == 2
+    save("xor.gw", Circuit(2, gate=[6], a=[2], b=[3], outputs=[4], group_ptr=[0, 1]))
+    assert main(["export", "xor.gw", "--to", "c", "-o", "xor"]) == 0
+    assert main(["export", "xor.gw", "--to", "lib", "-o", "lib"]) == 2
+    assert "xor.gw must hold a model" in capsys.readouterr().err
+    assert not list(tmp_path.glob(".gatewise*"))
