@@ -27,6 +27,7 @@ ALLOWED = {
     "model": {"_native", "circuit", "container", "encode", "files", "heads", "io", "passes", "run", "seeded"},
     "passes": {"_native", "circuit", "gates"},
     "run": {"_native", "circuit", "gates"},
+    "export": {"circuit", "gates", "model", "run"},
     "nn": {"_native", "circuit", "gates", "heads", "seeded", "wiring"},
     "train": {"circuit", "container", "files", "gates", "nn", "run"},
     "defaults": set(),

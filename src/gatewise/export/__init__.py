@@ -1,0 +1,1 @@
+"""Models and circuits in other languages, one file a target."""
