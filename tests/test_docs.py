@@ -1,4 +1,4 @@
-"""Every command and every piece of Python in the tutorial runs, in order, in one folder."""
+"""Every command and every piece of Python in the pages of the documentation runs, in order, in one folder a page."""
 
 import os
 import re
@@ -13,12 +13,14 @@ require_module("torch", "pip install 'gatewise[torch]'")
 require_module("sklearn", "pip install 'gatewise[sklearn]'")
 
 ROOT = Path(__file__).parent.parent
+PAGES = ["tutorial.md", "export-aiger.md"]
 
 
-def test_tutorial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", PAGES)
+def test_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```(sh|python)\n(.*?)```", (ROOT / "docs" / "tutorial.md").read_text(), re.DOTALL)
-    assert {kind for kind, _ in blocks} == {"sh", "python"}
+    blocks = re.findall(r"```(sh|python)\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
+    assert blocks
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     namespace: dict[str, object] = {}
     for kind, code in blocks:
