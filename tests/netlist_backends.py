@@ -2,12 +2,14 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from onnxruntime import InferenceSession
 
 from gatewise import Circuit
 from gatewise.abc import run_abc
 from gatewise.aiger import from_aiger
 from gatewise.export.aiger import to_aiger
 from gatewise.export.blif import to_blif
+from gatewise.export.onnx import to_onnx
 from gatewise.run.reference import evaluate_outputs
 
 Rows = NDArray[np.bool_]
@@ -34,3 +36,10 @@ def _read_back(circuit: Circuit, rows: Rows, name: str, content: bytes) -> Bits:
         return np.zeros((len(rows), 0), bool)
     _, written = run_abc(f"read {name}; strash; write_aiger out.aig", {name: content}, "out.aig")
     return evaluate_outputs(from_aiger(written), rows)
+
+
+def run_onnx(circuit: Circuit, rows: Rows) -> Bits:
+    """The outputs of the ONNX file, run by onnxruntime."""
+    session = InferenceSession(to_onnx(circuit), providers=["CPUExecutionProvider"])
+    outputs: Bits = session.run(["outputs"], {"bits": rows})[0]
+    return outputs

@@ -13,7 +13,7 @@ require_module("torch", "pip install 'gatewise[torch]'")
 require_module("sklearn", "pip install 'gatewise[sklearn]'")
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["tutorial.md", "export-aiger.md"]
+PAGES = ["tutorial.md", "export-aiger.md", "export-onnx.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -29,7 +29,7 @@ ALLOWED = {
     "abc": {"aiger", "circuit"},
     "passes": {"_native", "abc", "circuit", "gates"},
     "run": {"_native", "circuit", "gates"},
-    "export": {"aiger", "circuit", "gates", "model", "run"},
+    "export": {"aiger", "circuit", "encode", "gates", "heads", "model", "run"},
     "nn": {"_native", "circuit", "gates", "heads", "seeded", "wiring"},
     "train": {"circuit", "container", "files", "gates", "nn", "run"},
     "defaults": set(),
