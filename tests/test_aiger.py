@@ -102,7 +102,7 @@ def test_names_that_say_the_same_are_told_apart() -> None:
     ("call", "message"),
     [
         (lambda: to_aiger(adder(2), head="max"), "head must be bits, counts or class, got 'max'"),
-        (lambda: to_blif(adder(2), name="a b"), "name must be an identifier, got 'a b'"),
+        (lambda: to_blif(adder(2), name="a b"), "name must be a letter, then letters, digits and _.* got 'a b'"),
         (lambda: write_aiger(adder(2), input_names=["x"]), "input_names must be 4, one for each input, got 1"),
         (lambda: optimize(adder(2), effort="most"), "effort must be native or abc, got 'most'"),
     ],

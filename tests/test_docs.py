@@ -7,17 +7,20 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools import require_module
+from tools import require_module, require_tool
 
 require_module("torch", "pip install 'gatewise[torch]'")
 require_module("sklearn", "pip install 'gatewise[sklearn]'")
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["tutorial.md", "export-aiger.md", "export-onnx.md"]
+PAGES = ["tutorial.md", "export-aiger.md", "export-onnx.md", "export-verilog.md"]
+TOOLS = {"export-verilog.md": ("iverilog", "apt-get install iverilog")}
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if page in TOOLS:
+        require_tool(*TOOLS[page])
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```(sh|python)\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
     assert blocks

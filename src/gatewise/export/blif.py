@@ -1,7 +1,7 @@
 """BLIF of a model or circuit: one table a gate, as ABC, yosys and FPGA tools read it."""
 
 from gatewise.circuit import Circuit
-from gatewise.export.names import as_comment, make_identifiers
+from gatewise.export.names import as_comment, check_name, make_identifiers
 from gatewise.export.netlist import HeadForm, as_netlist
 from gatewise.gates import evaluate
 from gatewise.model import Model
@@ -40,8 +40,7 @@ def to_blif(source: Model | Circuit, *, head: HeadForm = "bits", name: str = "ga
     .end
     <BLANKLINE>
     """
-    if not name.isidentifier() or not name.isascii():
-        raise ValueError(f"name must be an identifier, got {name!r:.60}")
+    check_name(name)
     netlist = as_netlist(source, head)
     circuit = netlist.circuit
     inputs = make_identifiers("i", netlist.input_names)

@@ -8,6 +8,17 @@ from collections.abc import Sequence
 
 WORDS = {">": " gt ", "=": " eq ", "-": " minus ", ".": "p"}
 MAX_LENGTH = 60
+KEYWORDS = """
+    always and assign automatic begin buf case casex casez cell cmos config deassign default defparam design disable
+    edge else end endcase endconfig endfunction endgenerate endmodule endprimitive endspecify endtable endtask event for
+    force forever fork function generate genvar highz0 highz1 if ifnone incdir include initial inout input instance
+    integer join large liblist library localparam macromodule medium module nand negedge nmos nor not or output
+    parameter pmos posedge primitive pull0 pull1 pulldown pullup rcmos real realtime reg release repeat rnmos rpmos
+    rtran scalared showcancelled signed small specify specparam strong0 strong1 supply0 supply1 table task time tran tri
+    tri0 tri1 triand trior trireg unsigned use vectored wait wand weak0 weak1 while wire wor xnor xor
+"""
+RESERVED = frozenset(KEYWORDS.split())
+"""Keywords of Verilog-2001."""
 
 
 def make_identifiers(prefix: str, texts: Sequence[str]) -> list[str]:
@@ -42,3 +53,18 @@ def as_comment(text: str) -> str:
     'gr\\\\xf6\\\\xdfe\\\\nassign'
     """
     return text.encode("unicode_escape").decode("ascii")
+
+
+def check_name(name: object) -> str:
+    """The name of a module; raises ValueError unless it is an identifier in lower case that no language reserves.
+
+    Examples
+    --------
+    >>> check_name("adult_v2")
+    'adult_v2'
+    """
+    if not isinstance(name, str) or not re.fullmatch("[a-z][a-z0-9_]{0,59}", name) or name in RESERVED:
+        raise ValueError(
+            f"name must be a letter, then letters, digits and _, all lower case, and no keyword, got {name!r:.80}"
+        )
+    return name

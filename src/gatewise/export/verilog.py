@@ -1,0 +1,106 @@
+"""Verilog-2001 of a model or circuit: synthesizable module, self-checking testbench, vectors, and a page about them.
+
+In: a model or a circuit. Out: the files of a folder, by name.
+Invariant: outputs are those of `gatewise.run.reference`; equal models give equal bytes.
+"""
+
+import numpy as np
+
+from gatewise.circuit import Circuit
+from gatewise.export.cells import make_cells
+from gatewise.export.names import as_comment, check_name
+from gatewise.export.netlist import HeadForm
+from gatewise.export.verilog_bench import write_readme, write_testbench, write_vectors
+from gatewise.export.verilog_module import Module
+from gatewise.export.verilog_ports import FixedPoint, Inputs, Port, make_inputs
+from gatewise.heads import Classes
+from gatewise.model import Model
+
+
+def to_verilog(
+    source: Model | Circuit,
+    *,
+    name: str = "gatewise",
+    head: HeadForm | None = None,
+    fixed_point: tuple[int, int] | None = None,
+    pipeline: int | None = None,
+    n_vectors: int = 256,
+) -> dict[str, bytes]:
+    """A model, or a circuit, as a Verilog module with its testbench.
+
+    Parameters
+    ----------
+    source : Model or Circuit
+    name : str
+        Of the module and of the files.
+    head : {"bits", "counts", "class"}, optional
+        Whether the outputs are the circuit's own, the count of each group, or the index of the largest and the counts.
+        By default "class" for a model of classes, "counts" for one of values, "bits" for a circuit.
+    fixed_point : (width, fraction), optional
+        The inputs are raw columns, numbers in two's complement with so many bits, and so many of them below the point.
+        By default the input is the vector of the encoder's bits.
+    pipeline : int, optional
+        Levels of gates between two registers; by default there are none, and the module is combinational.
+    n_vectors : int
+        Random rows that the testbench checks.
+
+    Returns
+    -------
+    dict of str to bytes
+        ``NAME.v``, ``NAME_tb.v``, ``NAME_vectors.txt`` and ``README.md``, which states ports, bit order and latency.
+
+    Examples
+    --------
+    >>> xor = Circuit(2, gate=[6], a=[2], b=[3], outputs=[4], group_ptr=[0, 1])
+    >>> print(to_verilog(xor, name="xor2")["xor2.v"].decode())
+    // 1 gates, 0 compressors, 0 flip-flops
+    module xor2 (
+      input wire [1:0] bits,
+      output wire outputs
+    );
+      localparam LATENCY = 0;  // clock cycles from inputs to outputs
+      wire w4 = bits[0] ^ bits[1];
+      assign outputs = w4;
+    endmodule
+    <BLANKLINE>
+    """
+    check_name(name)
+    if pipeline is not None and pipeline < 1:
+        raise ValueError(f"pipeline must be at least 1, got {pipeline}")
+    if n_vectors < 1:
+        raise ValueError(f"n_vectors must be at least 1, got {n_vectors}")
+    circuit = source.circuit if isinstance(source, Model) else source
+    inputs = _read_inputs(source, fixed_point, n_vectors)
+    form = head or _default_head(source)
+    if form not in ("bits", "counts", "class"):
+        raise ValueError(f"head must be bits, counts or class, got {head!r}")
+    is_encoded = fixed_point is not None
+    cells = make_cells(circuit, form, pipeline, first_stage=int(is_encoded and pipeline is not None))
+    bits = source.describe_bits() if isinstance(source, Model) else [f"x{i}" for i in range(circuit.n_inputs)]
+    module = Module(name, inputs, cells, [as_comment(bit) for bit in bits], is_encoded)
+    files = {
+        f"{name}.v": module.write(),
+        f"{name}_tb.v": write_testbench(module, n_vectors),
+        f"{name}_vectors.txt": write_vectors(module, circuit),
+        "README.md": write_readme(module, source, n_vectors),
+    }
+    return {file: text.encode() for file, text in files.items()}
+
+
+def _default_head(source: Model | Circuit) -> HeadForm:
+    if isinstance(source, Circuit):
+        return "bits"
+    return "class" if isinstance(source.head, Classes) else "counts"
+
+
+def _read_inputs(source: Model | Circuit, fixed_point: tuple[int, int] | None, n_rows: int) -> Inputs:
+    """The ports, and rows for the testbench; the same rows at every call."""
+    rng = np.random.default_rng(0)
+    if fixed_point is not None:
+        if not isinstance(source, Model):
+            raise ValueError("source must be a Model to have columns, got a Circuit; leave out fixed_point")
+        return make_inputs(source.encoder, FixedPoint(*fixed_point), n_rows, rng)
+    n = source.circuit.n_inputs if isinstance(source, Model) else source.n_inputs
+    bits = rng.integers(0, 2, (n_rows, n), dtype=np.int64)
+    ports = [Port("bits", n, False, "bit i is input i of the circuit")] if n else []
+    return Inputs(ports, [f"bits[{i}]" if n > 1 else "bits" for i in range(n)], bits, bits.astype(bool))
