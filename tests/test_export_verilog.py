@@ -13,7 +13,7 @@ from tools import require_module
 
 from gatewise import Circuit, Encoder, Model
 from gatewise.encode import Categorical, Numeric
-from gatewise.export.compressors import Adding
+from gatewise.export.compressors import Adding, LutInputs
 from gatewise.export.netlist import HeadForm
 from gatewise.export.verilog import to_verilog
 from gatewise.heads import Affine, Classes, Head
@@ -43,6 +43,7 @@ def assert_passes(source: Model | Circuit, **options: object) -> dict[str, bytes
 def test_own_testbench(name: str, head: HeadForm) -> None:
     for pipeline in (None, 1, 4):
         assert_passes(CORPUS[name], head=head, pipeline=pipeline)
+    assert_passes(CORPUS[name], head=head, lut_inputs=4)
 
 
 def test_own_testbench_notices_errors() -> None:
@@ -119,14 +120,15 @@ def test_readme_states_the_interface() -> None:
     assert "| `bits[0]` | gr\\xf6\\xdfe; endmodule > -inf |" in values
 
 
+@pytest.mark.parametrize(("lut_inputs", "per_bit"), [(6, 1), (4, 2)])
 @pytest.mark.parametrize("n", [*range(40), 100, 800])
-def test_counts_take_about_a_table_a_bit(n: int) -> None:
-    adding = Adding([0] * (n + 2), cost=1)
+def test_counts_take_about_a_table_a_bit(n: int, lut_inputs: LutInputs, per_bit: int) -> None:
+    adding = Adding([0] * (n + 2), cost=1, lut_inputs=lut_inputs)
     number = adding.count(range(2, n + 2))
     assert len(number) == n.bit_length()
-    assert sum(len(compressor.outputs) for compressor in adding.compressors) <= n - len(number) + 5
+    assert sum(len(compressor.outputs) for compressor in adding.compressors) <= per_bit * n - len(number) + 5
     for compressor in adding.compressors:
-        assert len(compressor.inputs) <= 6
+        assert len(compressor.inputs) <= lut_inputs
         assert len(compressor.ones) + 2 * len(compressor.twos) < 8
 
 
@@ -152,6 +154,7 @@ def test_synthesis(tmp_path: Path) -> None:
         ({"name": "module"}, "name must be a letter, then .* no keyword, got 'module'"),
         ({"name": "A b"}, "name must be a letter"),
         ({"pipeline": 0}, "pipeline must be at least 1, got 0"),
+        ({"lut_inputs": 5}, "lut_inputs must be 4 or 6, got 5"),
         ({"n_vectors": 0}, "n_vectors must be at least 1, got 0"),
         ({"head": "max"}, "head must be bits, counts or class, got 'max'"),
         ({"fixed_point": (8, 2)}, "source must be a Model to have columns"),

@@ -14,7 +14,7 @@ import numpy as np
 
 from gatewise.circuit import N_CONSTANTS, Circuit
 from gatewise.export.adders import take_group, with_largest
-from gatewise.export.compressors import Adding, Compressor
+from gatewise.export.compressors import Adding, Compressor, LutInputs
 from gatewise.export.netlist import HeadForm
 
 COMPRESSOR_LEVELS = 3
@@ -44,11 +44,14 @@ class Cells:
         Levels between two registers; none by default.
     first_stage : int
         Stage in which the inputs are known.
+    lut_inputs : {4, 6}
+        Inputs of a lookup table.
     """
 
     n_inputs: int
     pipeline: int | None = None
     first_stage: int = 0
+    lut_inputs: LutInputs = 6
     cells: list[Cell] = field(default_factory=list)
     ports: dict[str, list[int]] = field(default_factory=dict)
     levels: list[int] = field(init=False)
@@ -68,7 +71,7 @@ class Cells:
 
     def count(self, wires: list[int]) -> list[int]:
         """Append compressors; returns the wires of the count."""
-        adding = Adding(self.levels, COMPRESSOR_LEVELS)
+        adding = Adding(self.levels, COMPRESSOR_LEVELS, self.lut_inputs)
         number = adding.count(wires)
         self.cells += adding.compressors
         return number
@@ -107,14 +110,13 @@ class Cells:
         return last
 
 
-def make_cells(circuit: Circuit, head: HeadForm, pipeline: int | None, first_stage: int) -> Cells:
-    """The cells of a circuit, with ports outputs, or counts, or class_index and counts."""
-    cells = Cells(circuit.n_inputs, pipeline, first_stage)
+def fill_cells(cells: Cells, circuit: Circuit, head: HeadForm) -> None:
+    """Add a circuit and its head, and the ports outputs, or counts, or class_index and counts."""
     wires = cells.add_circuit(circuit, list(range(N_CONSTANTS, N_CONSTANTS + circuit.n_inputs)))
     outputs = [wires[wire] for wire in circuit.outputs.tolist()]
     if head == "bits":
         cells.ports["outputs"] = outputs
-        return cells
+        return
     ends = circuit.group_ptr.tolist()
     numbers = [cells.count(outputs[i:j]) for i, j in pairwise(ends)]
     if head == "class":
@@ -123,7 +125,6 @@ def make_cells(circuit: Circuit, head: HeadForm, pipeline: int | None, first_sta
         cells.ports["class_index"] = [wires[wire] for wire in comparing.outputs.tolist()]
     width = max(map(len, numbers), default=0)
     cells.ports["counts"] = [wire for number in numbers for wire in number + [0] * (width - len(number))]
-    return cells
 
 
 def _wires_only(sizes: list[int]) -> Circuit:

@@ -1,15 +1,17 @@
-"""Counts for hardware: a tree of small adders that each fit the six inputs of a lookup table.
+"""Counts for hardware: a tree of small adders whose outputs are a lookup table each.
 
 In: wires of one group, with the level at which each is known. Out: compressors, and the wires of the count.
-Invariant: a compressor has at most six inputs and three outputs, one lookup table each; six inputs of weight one leave
-as three outputs, so that a count of n bits takes about n tables. Bits that are known first are added first.
+Invariant: a compressor has no more inputs than a table; bits that are known first are added first. With six inputs it
+has three outputs, and a count of n bits takes about n tables; for tables of four inputs it is a full adder.
 """
 
 import heapq
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
+LutInputs: TypeAlias = Literal[4, 6]
 N_TWOS = {2: 2, 3: 2, 4: 1, 5: 1, 6: 0}
 """Inputs of weight two that join so many of weight one, at most, in a sum below eight."""
 
@@ -40,10 +42,12 @@ class Adding:
         Level of each wire; the wires that compressors drive are appended.
     cost : int
         Levels that a compressor takes.
+    lut_inputs : {4, 6}
+        Inputs of a table.
 
     Examples
     --------
-    >>> adding = Adding([0] * 9, cost=1)
+    >>> adding = Adding([0] * 9, cost=1, lut_inputs=6)
     >>> adding.count([2, 3, 4, 5, 6, 7, 8])
     [11, 12, 13]
     >>> for compressor in adding.compressors:
@@ -52,10 +56,11 @@ class Adding:
     Compressor(ones=(5, 6, 7, 8, 9), twos=(10,), outputs=(11, 12, 13))
     """
 
-    def __init__(self, levels: list[int], cost: int) -> None:
+    def __init__(self, levels: list[int], cost: int, lut_inputs: LutInputs) -> None:
         self.compressors: list[Compressor] = []
         self._levels = levels
         self._cost = cost
+        self._is_wide = lut_inputs == 6
 
     def count(self, wires: Sequence[int]) -> list[int]:
         """The wires of the number of true ones among `wires`, as many bits as their number has."""
@@ -69,8 +74,8 @@ class Adding:
         number = []
         for k in range(n_bits):
             while len(columns[k]) > 1:
-                n_ones = _choose_size(len(columns[k]))
-                n_twos = min(N_TWOS[n_ones], len(columns[k + 1])) if k + 1 < n_bits else 0
+                n_ones = _choose_size(len(columns[k])) if self._is_wide else min(3, len(columns[k]))
+                n_twos = min(N_TWOS[n_ones], len(columns[k + 1])) if self._is_wide and k + 1 < n_bits else 0
                 self._compress(columns[k:], n_ones, n_twos)
             number.append(columns[k][0][1] if columns[k] else 0)
         return number

@@ -7,7 +7,8 @@ Invariant: outputs are those of `gatewise.run.reference`; equal models give equa
 import numpy as np
 
 from gatewise.circuit import Circuit
-from gatewise.export.cells import make_cells
+from gatewise.export.cells import Cells, fill_cells
+from gatewise.export.compressors import LutInputs
 from gatewise.export.names import as_comment, check_name
 from gatewise.export.netlist import HeadForm
 from gatewise.export.verilog_bench import write_readme, write_testbench, write_vectors
@@ -24,6 +25,7 @@ def to_verilog(
     head: HeadForm | None = None,
     fixed_point: tuple[int, int] | None = None,
     pipeline: int | None = None,
+    lut_inputs: LutInputs = 6,
     n_vectors: int = 256,
 ) -> dict[str, bytes]:
     """A model, or a circuit, as a Verilog module with its testbench.
@@ -41,6 +43,8 @@ def to_verilog(
         By default the input is the vector of the encoder's bits.
     pipeline : int, optional
         Levels of gates between two registers; by default there are none, and the module is combinational.
+    lut_inputs : {6, 4}
+        Inputs of the lookup tables of the FPGA; counts are made of sums that fit them.
     n_vectors : int
         Random rows that the testbench checks.
 
@@ -67,6 +71,8 @@ def to_verilog(
     check_name(name)
     if pipeline is not None and pipeline < 1:
         raise ValueError(f"pipeline must be at least 1, got {pipeline}")
+    if lut_inputs not in (4, 6):
+        raise ValueError(f"lut_inputs must be 4 or 6, got {lut_inputs}")
     if n_vectors < 1:
         raise ValueError(f"n_vectors must be at least 1, got {n_vectors}")
     circuit = source.circuit if isinstance(source, Model) else source
@@ -75,7 +81,8 @@ def to_verilog(
     if form not in ("bits", "counts", "class"):
         raise ValueError(f"head must be bits, counts or class, got {head!r}")
     is_encoded = fixed_point is not None
-    cells = make_cells(circuit, form, pipeline, first_stage=int(is_encoded and pipeline is not None))
+    cells = Cells(circuit.n_inputs, pipeline, int(is_encoded and pipeline is not None), lut_inputs)
+    fill_cells(cells, circuit, form)
     bits = source.describe_bits() if isinstance(source, Model) else [f"x{i}" for i in range(circuit.n_inputs)]
     module = Module(name, inputs, cells, [as_comment(bit) for bit in bits], is_encoded)
     files = {

@@ -65,15 +65,19 @@ class Module:
         return "\n".join([*lines, "endmodule", ""])
 
     def _write_compressor(self, shape: Shape) -> list[str]:
-        """A sum of few bits. It is kept as a module, because a tree of them takes fewer tables than it does flat."""
+        """A sum of few bits.
+
+        One of six inputs is kept as a module, because a tree of them takes fewer tables than it does flat. Full adders
+        leave an input of a table free for what is around them.
+        """
         n_ones, n_twos, n_outputs = shape
         terms = [f"x[{i}]" for i in range(n_ones)] + [f"{{t[{i}], 1'b0}}" for i in range(n_twos)]
         twos = [f"  input wire [{n_twos - 1}:0] t,"] if n_twos else []
         return [
-            '(* keep_hierarchy = "yes" *)',
+            *['(* keep_hierarchy = "yes" *)'] * (self.cells.lut_inputs == 6),
             f"module {self._compressor_name(shape)} (",
             f"  input wire [{n_ones - 1}:0] x,",
-            *(line for line in twos),
+            *twos,
             f"  output wire [{n_outputs - 1}:0] y",
             ");",
             f"  assign y = {' + '.join(terms)};",
