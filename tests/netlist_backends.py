@@ -8,15 +8,13 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from onnxruntime import InferenceSession
-from tools import require_tool
+from tools import require_module, require_tool
 
 from gatewise import Circuit
 from gatewise.abc import run_abc
 from gatewise.aiger import from_aiger
 from gatewise.export.aiger import to_aiger
 from gatewise.export.blif import to_blif
-from gatewise.export.onnx import to_onnx
 from gatewise.export.verilog import to_verilog
 from gatewise.run.reference import evaluate_outputs
 
@@ -69,7 +67,11 @@ def _read_back(circuit: Circuit, rows: Rows, name: str, content: bytes) -> Bits:
 
 def run_onnx(circuit: Circuit, rows: Rows) -> Bits:
     """The outputs of the ONNX file, run by onnxruntime."""
-    session = InferenceSession(to_onnx(circuit), providers=["CPUExecutionProvider"])
+    require_module("onnx", "pip install 'gatewise[export]'")
+    runtime = require_module("onnxruntime", "pip install onnxruntime")
+    from gatewise.export.onnx import to_onnx
+
+    session = runtime.InferenceSession(to_onnx(circuit), providers=["CPUExecutionProvider"])
     outputs: Bits = session.run(["outputs"], {"bits": rows})[0]
     return outputs
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from corpus import adder, circuits, from_rows, random_dag, random_layers, random_rows
 from hypothesis import strategies as st
+from tools import require_abc
 
 from gatewise import Circuit, Encoder, Model, abc, optimize
 from gatewise.abc import ToolError, is_proved_equal, restructure, run_abc
@@ -23,6 +24,8 @@ from gatewise.export.netlist import HeadForm, as_netlist
 from gatewise.gates import AND, XOR
 from gatewise.heads import Classes
 from gatewise.run.reference import evaluate_outputs
+
+require_abc()
 
 CORPUS = circuits()
 BACKENDS = {

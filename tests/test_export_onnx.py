@@ -6,11 +6,13 @@ from typing import Any
 
 import netlist_backends
 import numpy as np
-import onnx
 import pandas as pd
 import pytest
 from corpus import circuits, random_layers, random_rows
-from onnxruntime import InferenceSession
+from tools import require_module
+
+onnx = require_module("onnx", "pip install 'gatewise[export]'")
+InferenceSession = require_module("onnxruntime", "pip install onnxruntime").InferenceSession
 
 from gatewise import Circuit, Encoder, Model
 from gatewise.encode import Categorical, Numeric
