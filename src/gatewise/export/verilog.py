@@ -10,7 +10,7 @@ from gatewise.circuit import Circuit
 from gatewise.export.cells import Cells, fill_cells
 from gatewise.export.compressors import LutInputs
 from gatewise.export.names import as_comment, check_name
-from gatewise.export.netlist import HeadForm
+from gatewise.export.netlist import HeadForm, as_netlist
 from gatewise.export.verilog_bench import write_readme, write_testbench, write_vectors
 from gatewise.export.verilog_module import Module
 from gatewise.export.verilog_ports import FixedPoint, Inputs, Port, make_inputs
@@ -68,23 +68,13 @@ def to_verilog(
     endmodule
     <BLANKLINE>
     """
-    check_name(name)
-    if pipeline is not None and pipeline < 1:
-        raise ValueError(f"pipeline must be at least 1, got {pipeline}")
-    if lut_inputs not in (4, 6):
-        raise ValueError(f"lut_inputs must be 4 or 6, got {lut_inputs}")
-    if n_vectors < 1:
-        raise ValueError(f"n_vectors must be at least 1, got {n_vectors}")
     circuit = source.circuit if isinstance(source, Model) else source
+    cells = _make_cells(
+        circuit, head or _default_head(source), pipeline, lut_inputs, is_encoded=fixed_point is not None
+    )
+    comments = [as_comment(bit) for bit in as_netlist(source).input_names]
     inputs = _read_inputs(source, fixed_point, n_vectors)
-    form = head or _default_head(source)
-    if form not in ("bits", "counts", "class"):
-        raise ValueError(f"head must be bits, counts or class, got {head!r}")
-    is_encoded = fixed_point is not None
-    cells = Cells(circuit.n_inputs, pipeline, int(is_encoded and pipeline is not None), lut_inputs)
-    fill_cells(cells, circuit, form)
-    bits = source.describe_bits() if isinstance(source, Model) else [f"x{i}" for i in range(circuit.n_inputs)]
-    module = Module(name, inputs, cells, [as_comment(bit) for bit in bits], is_encoded)
+    module = Module(check_name(name), inputs, cells, comments, fixed_point is not None)
     files = {
         f"{name}.v": module.write(),
         f"{name}_tb.v": write_testbench(module, n_vectors),
@@ -92,6 +82,21 @@ def to_verilog(
         "README.md": write_readme(module, source, n_vectors),
     }
     return {file: text.encode() for file, text in files.items()}
+
+
+def _make_cells(
+    circuit: Circuit, head: HeadForm, pipeline: int | None, lut_inputs: LutInputs, *, is_encoded: bool
+) -> Cells:
+    """The cells of a circuit and its head, after a stage for the encoder if that is to be in a pipeline."""
+    if pipeline is not None and pipeline < 1:
+        raise ValueError(f"pipeline must be at least 1, got {pipeline}")
+    if lut_inputs not in (4, 6):
+        raise ValueError(f"lut_inputs must be 4 or 6, got {lut_inputs}")
+    if head not in ("bits", "counts", "class"):
+        raise ValueError(f"head must be bits, counts or class, got {head!r}")
+    cells = Cells(circuit.n_inputs, pipeline, int(is_encoded and pipeline is not None), lut_inputs)
+    fill_cells(cells, circuit, head)
+    return cells
 
 
 def _default_head(source: Model | Circuit) -> HeadForm:
@@ -102,6 +107,8 @@ def _default_head(source: Model | Circuit) -> HeadForm:
 
 def _read_inputs(source: Model | Circuit, fixed_point: tuple[int, int] | None, n_rows: int) -> Inputs:
     """The ports, and rows for the testbench; the same rows at every call."""
+    if n_rows < 1:
+        raise ValueError(f"n_vectors must be at least 1, got {n_rows}")
     rng = np.random.default_rng(0)
     if fixed_point is not None:
         if not isinstance(source, Model):
