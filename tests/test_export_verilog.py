@@ -38,6 +38,48 @@ def assert_passes(source: Model | Circuit, **options: object) -> dict[str, bytes
     return files
 
 
+def test_text() -> None:
+    circuit = Circuit(2, gate=[6, 14], a=[2, 4], b=[3, 2], outputs=[5, 2, 4], group_ptr=[0, 3])
+    assert (
+        to_verilog(circuit, name="three", head="counts", pipeline=2)["three.v"].decode()
+        == """\
+// 2 gates, 1 compressors, 5 flip-flops
+(* keep_hierarchy = "yes" *)
+module three_add_3_0_2 (
+  input wire [2:0] x,
+  output wire [1:0] y
+);
+  assign y = x[0] + x[1] + x[2];
+endmodule
+module three (
+  input wire clk,
+  input wire [1:0] bits,
+  output wire [1:0] counts
+);
+  localparam LATENCY = 2;  // clock cycles from inputs to outputs
+  reg b0_1;
+  reg w4_1;
+  reg w5_1;
+  reg w6_2;
+  reg w7_2;
+  wire w4 = bits[0] ^ bits[1];
+  wire w5 = ~(w4 & bits[0]);
+  wire w6, w7;
+  three_add_3_0_2 c6 (.x({w5_1, w4_1, b0_1}), .y({w7, w6}));
+  always @(posedge clk) begin
+    b0_1 <= bits[0];
+    w4_1 <= w4;
+    w5_1 <= w5;
+    w6_2 <= w6;
+    w7_2 <= w7;
+  end
+  assign counts[0] = w6_2;
+  assign counts[1] = w7_2;
+endmodule
+"""
+    )
+
+
 @pytest.mark.parametrize("head", ["bits", "counts", "class"])
 @pytest.mark.parametrize("name", ["empty, one group", "ten groups", "repeated outputs", "DAG (12, 1000, 64)"])
 def test_own_testbench(name: str, head: HeadForm) -> None:
