@@ -65,7 +65,7 @@ def test_different_circuits_are_not_proved_equal() -> None:
 
 
 def make_model() -> Model:
-    columns = (Numeric("größe\nin cm", [1.5, 180]), Categorical("job", ("a b", "c#d"), missing=True))
+    columns = (Numeric("größe\nin cm", [1.5, 180]), Categorical("job", ("a b", "c#d\\"), missing=True))
     circuit = from_rows(5, [(AND, 2, 4), (XOR, 3, 5), (AND, 6, 3)], [7, 8, 9, 2])
     return Model(
         Encoder(columns, named=True),
@@ -80,15 +80,15 @@ def test_names_are_those_of_the_encoder() -> None:
         r"i0 gr\xf6\xdfe\nin cm > 1.5",
         r"i1 gr\xf6\xdfe\nin cm > 180",
         "i2 job = a b",
-        "i3 job = c#d",
+        r"i3 job = c#d\\",
         "i4 job is missing",
         "o0 class_0_0",
     ]
     assert to_blif(model).splitlines()[1:7] == [
-        r"# i1_gr_e_in_cm_gt_180: gr\xf6\xdfe\nin cm > 180",
-        "# i2_job_eq_a_b: job = a b",
-        "# i3_job_eq_c_d: job = c#d",
-        "# i4_job_is_missing: job is missing",
+        r"# gr\xf6\xdfe\nin cm > 180: i1_gr_e_in_cm_gt_180",
+        "# job = a b: i2_job_eq_a_b",
+        r"# job = c#d\\: i3_job_eq_c_d",
+        "# job is missing: i4_job_is_missing",
         ".model gatewise",
         ".inputs i0_gr_e_in_cm_gt_1p5 i1_gr_e_in_cm_gt_180 i2_job_eq_a_b i3_job_eq_c_d i4_job_is_missing",
     ]

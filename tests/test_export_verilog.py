@@ -101,7 +101,7 @@ def make_model(head: Head) -> Model:
     columns = (
         Numeric("größe; endmodule", [-np.inf, -1e30, -4.25, 0.1, 1.0, 7.3, 1e30], missing=True),
         Numeric("unread", []),
-        Categorical("job|x", ("nurse", "cl\nerk", 3), missing=True),
+        Categorical("job|x", ("nurse", "cl\nerk\\", 3), missing=True),
         Categorical("code", (1, 2.5, 0.1, 1e9)),
         Numeric("wire", [2.0]),
         Categorical("sex", ("f",)),
@@ -150,7 +150,7 @@ def test_readme_states_the_interface() -> None:
     for line in (
         "| `x0_gr_e_endmodule` | 8 | yes | gr\\xf6\\xdfe; endmodule * 4 |",
         "| `x0_gr_e_endmodule_missing` | 1 | no | 1 where gr\\xf6\\xdfe; endmodule is missing |",
-        "| `x2_job_x` | 2 | no | code of job\\|x: 0 = 'nurse', 1 = 'cl\\\\nerk', 2 = 3, 3 or above = any other |",
+        "| `x2_job_x` | 2 | no | code of job\\|x: 0 = 'nurse', 1 = 'cl\\\\nerk\\\\\\\\', 2 = 3, 3 or above = any other |",
         "| `class_index` | 1 | index of the class, that of the largest count, ties to the lowest |",
         "| `counts` | 6 | 2 numbers of 3 bits, that of group 0 lowest: the true outputs of each group |",
         "Classes: 0 = 'a', 1 = 'b'. Score of a class: count / 2.0.",

@@ -26,8 +26,8 @@ def to_blif(source: Model | Circuit, *, head: HeadForm = "bits", name: str = "ga
     Examples
     --------
     >>> print(to_blif(Circuit(2, gate=[7], a=[2], b=[3], outputs=[4], group_ptr=[0, 1])))
-    # i0_x0: x0
-    # i1_x1: x1
+    # x0: i0_x0
+    # x1: i1_x1
     .model gatewise
     .inputs i0_x0 i1_x1
     .outputs bit_0_0
@@ -45,7 +45,7 @@ def to_blif(source: Model | Circuit, *, head: HeadForm = "bits", name: str = "ga
     circuit = netlist.circuit
     inputs = make_identifiers("i", netlist.input_names)
     wires = ["false", "true", *inputs, *(f"w{i}" for i in range(2 + circuit.n_inputs, circuit.n_wires))]
-    lines = [f"# {pin}: {as_comment(text)}" for pin, text in zip(inputs, netlist.input_names, strict=True)]
+    lines = [f"# {as_comment(text)}: {pin}" for pin, text in zip(inputs, netlist.input_names, strict=True)]
     lines += [f".model {name}", " ".join([".inputs", *inputs]), " ".join([".outputs", *netlist.output_names])]
     read = {0, 1} & {*circuit.a.tolist(), *circuit.b.tolist(), *circuit.outputs.tolist()}
     lines += [line for wire in sorted(read) for line in [f".names {wires[wire]}", "1"][: wire + 1]]
