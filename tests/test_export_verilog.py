@@ -150,7 +150,7 @@ def test_readme_states_the_interface() -> None:
     for line in (
         "| `x0_gr_e_endmodule` | 8 | yes | gr\\xf6\\xdfe; endmodule * 4 |",
         "| `x0_gr_e_endmodule_missing` | 1 | no | 1 where gr\\xf6\\xdfe; endmodule is missing |",
-        "| `x2_job_x` | 2 | no | code of job\\|x: 0 = 'nurse', 1 = 'cl\\\\nerk\\\\\\\\', 2 = 3, 3 or above = any other |",
+        r"| `x2_job_x` | 2 | no | code of job\|x: 0 = 'nurse', 1 = 'cl\\nerk\\\\', 2 = 3, 3 or above = any other |",
         "| `class_index` | 1 | index of the class, that of the largest count, ties to the lowest |",
         "| `counts` | 6 | 2 numbers of 3 bits, that of group 0 lowest: the true outputs of each group |",
         "Classes: 0 = 'a', 1 = 'b'. Score of a class: count / 2.0.",
