@@ -20,6 +20,7 @@ from typing import Any
 
 import machine
 import numpy as np
+import torch
 from machine import run_pinned
 from mnist import find_data, load_mnist
 from nets import Net
@@ -55,6 +56,7 @@ def train_net(data: Path, width: int) -> tuple[Net, float]:
     """A trained net as layers, and its accuracy on the test images."""
     images, labels = load_mnist(data)
     task = train.Classification(10)
+    torch.manual_seed(0)
     recipe = train.Recipe(epochs=N_EPOCHS, schedule=train.Cosine(RATE))
     net = task.network(images.shape[1], [width] * N_LAYERS, seed=0)
     circuit = train.fit(net, task, train.Bits(images > 127, labels), recipe=recipe).circuit()
