@@ -1,6 +1,6 @@
 """Size in hardware, side by side with torchlogix's Verilog of the same trained nets.
 
-    python benchmarks/synthesis.py [--data DIR] [--widths 1000 8000] [--json benchmarks/results/synthesis.json]
+    python benchmarks/synthesis.py [--data DIR] [--widths 1000] [--json benchmarks/results/synthesis.json]
 
 MNIST nets of six layers are trained for a few epochs. Both Verilogs, from bits to the count of each class, are
 simulated with Icarus Verilog on the same rows and must agree with the reference, but that torchlogix's may lack a
@@ -90,14 +90,15 @@ def lacking(bits: np.ndarray, expected: np.ndarray, who: str) -> list[int]:
 
 
 def synthesize(files: dict[int, Path], top: str) -> dict[str, Any]:
-    """Tables of four and six inputs, each of its own file; flip-flops and depth with those of six."""
+    """Tables of each number of inputs, from its own file; flip-flops and depth with tables of six."""
     runs = {
         k: run_pinned([sys.executable, "yosys_run.py", str(file), top, str(k)], CORES[:1]) for k, file in files.items()
     }
-    return {"lut4": runs[4]["luts"], "lut6": runs[6]["luts"], "ffs": runs[6]["ffs"], "depth6": runs[6]["depth"]}
+    tables = {f"lut{k}": run["luts"] for k, run in runs.items()}
+    return tables | {"ffs": runs[6]["ffs"], "depth6": runs[6]["depth"]}
 
 
-def compare(net: Net, peer: Any, folder: Path) -> dict[str, Any]:
+def compare(net: Net, peer: Any, luts: list[int], folder: Path) -> dict[str, Any]:
     """Everything measured about one net."""
     net.save(folder / "net.npz")
     command = [*peer.command(), str(folder / "net.npz"), str(folder / "peer.v")]
@@ -109,7 +110,7 @@ def compare(net: Net, peer: Any, folder: Path) -> dict[str, Any]:
     forms = {"counts": {}, "class": {"head": "class"}, "pipelined": {"pipeline": PIPELINE}}
     results = {}
     for form, options in forms.items():
-        files = {k: folder / f"{form}{k}.v" for k in (4, 6)}
+        files = {k: folder / f"{form}{k}.v" for k in luts}
         for lut_inputs, file in files.items():
             made = to_verilog(circuit, **{"head": "counts", "name": "ours", "lut_inputs": lut_inputs, **options})
             file.write_bytes(made["ours.v"])
@@ -120,7 +121,7 @@ def compare(net: Net, peer: Any, folder: Path) -> dict[str, Any]:
     slot = 8 if net.gate.shape[1] // net.n_groups < 256 else 16
     bits = simulate(folder, "peer.v", ("circuit", "inp", "scores_flat"), rows, net.n_groups * slot)
     forgotten = sum(lacking(bits, expected, "torchlogix"))
-    results["torchlogix"] = {"n_gates": n_peer_gates} | synthesize(dict.fromkeys((4, 6), folder / "peer.v"), "circuit")
+    results["torchlogix"] = {"n_gates": n_peer_gates} | synthesize(dict.fromkeys(luts, folder / "peer.v"), "circuit")
     results["torchlogix"]["forgotten"] = forgotten
     return results
 
@@ -130,6 +131,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="a folder that has mnist/; $GATEWISE_DATA by default")
     parser.add_argument("--widths", nargs="+", type=int, default=[1000], help="gates a layer, multiples of 10")
+    parser.add_argument("--luts", type=int, choices=[4, 6], default=4, help="fewest inputs of tables; 4 takes longer")
     parser.add_argument("--peer-python", help="a Python of at least 3.12, for torchlogix")
     parser.add_argument("--json", type=Path, help="where to write the results")
     args = parser.parse_args()
@@ -140,7 +142,7 @@ def main() -> None:
         net, accuracy = train_net(find_data(args.data), width)
         print(f"MNIST, {N_LAYERS}x{width} gates, {100 * accuracy:.2f} % of the test images", flush=True)
         with tempfile.TemporaryDirectory() as folder:
-            results = compare(net, peer, Path(folder))
+            results = compare(net, peer, [4, 6] if args.luts == 4 else [6], Path(folder))
         for form, sizes in results.items():
             print(f"  {form:<12}" + "".join(f"{name} {value:>7,}  " for name, value in sizes.items()))
         ratio = results["counts"]["lut6"] / results["torchlogix"]["lut6"]
