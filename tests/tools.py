@@ -4,18 +4,18 @@ import importlib
 import os
 import shutil
 from types import ModuleType
+from typing import NoReturn
 
 import pytest
+
+from gatewise.abc import ToolError, find_abc
 
 
 def require_tool(name: str, install: str) -> str:
     """Path of `name`; without it the test is skipped, or fails when GATEWISE_NO_SKIP is set, as in CI."""
     path = shutil.which(name)
     if path is None:
-        reason = f"{name} is not on the PATH; get it with: {install}"
-        if os.environ.get("GATEWISE_NO_SKIP"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        give_up(f"{name} is not on the PATH; get it with: {install}")
     return path
 
 
@@ -26,7 +26,19 @@ def require_module(name: str, install: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != name:  # it is there, but broken
             raise
-        reason = f"{name} is not installed; get it with: {install}"
-        if os.environ.get("GATEWISE_NO_SKIP"):
-            pytest.fail(reason)
-        pytest.skip(reason, allow_module_level=True)
+        give_up(f"{name} is not installed; get it with: {install}")
+
+
+def require_abc() -> None:
+    """Go on only if there is an ABC, for the top of a test file."""
+    try:
+        find_abc()
+    except ToolError as error:
+        give_up(str(error))
+
+
+def give_up(reason: str) -> NoReturn:
+    """Skip the test, or the file, or fail when GATEWISE_NO_SKIP is set, as in CI."""
+    if os.environ.get("GATEWISE_NO_SKIP"):
+        pytest.fail(reason)
+    pytest.skip(reason, allow_module_level=True)

@@ -5,11 +5,17 @@ Invariant: another native round does not improve the result, so optimizing it ag
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 from gatewise import _native
+from gatewise.abc import is_proved_equal, restructure
 from gatewise.circuit import Circuit
 
 N_CAUSES = 5
+
+# ABC counts ANDs, of which XOR takes three. Mapped to tables of two inputs it counts gates as circuits do, which is why
+# the first script finds most.
+SCRIPTS = ("if -K 2 -a; mfs2 -a -e; strash", "&get -n; &dsdb; &put", "dc2")
 
 
 @dataclass(frozen=True)
@@ -47,8 +53,15 @@ class Report:
         )
 
 
-def optimize(circuit: Circuit) -> Circuit:
+def optimize(circuit: Circuit, *, effort: Literal["native", "abc"] = "native") -> Circuit:
     """The smallest equivalent circuit that local rules reach.
+
+    Parameters
+    ----------
+    circuit : Circuit
+    effort : {"native", "abc"}
+        Whether ABC tries afterwards, too: see `gatewise.abc` for where it is looked for. What it finds is kept only if
+        it is smaller, and proved equal to `circuit`.
 
     Examples
     --------
@@ -59,7 +72,16 @@ def optimize(circuit: Circuit) -> Circuit:
     group 0: w4
     <BLANKLINE>
     """
-    return optimize_with_report(circuit)[0]
+    if effort not in ("native", "abc"):
+        raise ValueError(f"effort must be native or abc, got {effort!r}")
+    best = optimize_with_report(circuit)[0]
+    while effort == "abc":
+        candidates = [optimize(restructure(best, script)) for script in SCRIPTS]
+        smallest = min(candidates, key=lambda candidate: candidate.n_gates)
+        if smallest.n_gates >= best.n_gates or not is_proved_equal(circuit, smallest):
+            break
+        best = smallest
+    return best
 
 
 def optimize_with_report(circuit: Circuit) -> tuple[Circuit, Report]:

@@ -1,0 +1,109 @@
+"""ABC, the logic synthesis tool of UC Berkeley, run as a process: proofs of equality, and other forms of a circuit.
+
+In: circuits. Out: answers, or circuits read back from what ABC wrote.
+Invariant: no shell, and no files but in a private folder that is removed.
+"""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from gatewise.aiger import from_aiger, to_aiger
+from gatewise.circuit import Circuit
+
+VARIABLE = "GATEWISE_ABC"
+COMMANDS = ("yosys-abc", "berkeley-abc", "abc")
+
+
+class ToolError(RuntimeError):
+    """A tool that is needed is missing, or failed."""
+
+
+def find_abc() -> str:
+    """Path of ABC: what GATEWISE_ABC names, else that of the pyosys package, else the first on the PATH.
+
+    Raises
+    ------
+    ToolError
+        There is none; the message says where it was looked for and how to get it.
+    """
+    named = os.environ.get(VARIABLE)
+    if named:
+        path = shutil.which(named)
+        if path is None:
+            raise ToolError(f"{VARIABLE} must name a program, got {named!r}")
+        return path
+    spec = importlib.util.find_spec("pyosys")
+    bundled = [str(Path(folder) / "yosys-abc") for folder in (spec and spec.submodule_search_locations) or ()]
+    for candidate in [*bundled, *COMMANDS]:
+        path = shutil.which(candidate)
+        if path is not None:
+            return path
+    raise ToolError(
+        f"ABC must be installed, looked for {VARIABLE}, for the package pyosys and for {', '.join(COMMANDS)} on the "
+        "PATH; get it with: pip install 'gatewise[export]'"
+    )
+
+
+def run_abc(script: str, files: Mapping[str, bytes], wanted: str | None = None) -> tuple[str, bytes]:
+    """Run commands of ABC in a folder of its own.
+
+    Parameters
+    ----------
+    script : str
+        Commands, separated by semicolons.
+    files : mapping of str to bytes
+        What the folder holds at the start.
+    wanted : str, optional
+        The file to be read at the end.
+
+    Returns
+    -------
+    printed : str
+    content : bytes
+        Of the file that was wanted.
+    """
+    tool = find_abc()
+    with tempfile.TemporaryDirectory(prefix="gatewise-") as folder:
+        for name, content in files.items():
+            (Path(folder) / name).write_bytes(content)
+        done = subprocess.run([tool, "-q", script], cwd=folder, capture_output=True, text=True, errors="replace")
+        made = Path(folder) / (wanted or "")
+        if done.returncode or (wanted and not made.exists()):
+            raise ToolError(f"{tool} must run {script!r}, got exit code {done.returncode}:\n{done.stdout}{done.stderr}")
+        return done.stdout, made.read_bytes() if wanted else b""
+
+
+def is_proved_equal(first: Circuit, second: Circuit) -> bool:
+    """Whether ABC proves that two circuits compute the same outputs; False also if it gives up.
+
+    Examples
+    --------
+    >>> nand = Circuit(2, gate=[14], a=[2], b=[3], outputs=[4], group_ptr=[0, 1])
+    >>> inverted_and = Circuit(2, gate=[1, 12], a=[2, 4], b=[3, 4], outputs=[5], group_ptr=[0, 1])
+    >>> is_proved_equal(nand, inverted_and)
+    True
+    """
+    shapes = [(circuit.n_inputs, circuit.n_outputs) for circuit in (first, second)]
+    if shapes[0] != shapes[1]:
+        raise ValueError(
+            f"circuits must have as many inputs and outputs as each other, got {shapes[0]} and {shapes[1]}"
+        )
+    if first.n_outputs == 0:
+        return True  # ABC refuses such networks
+    files = {"first.aig": to_aiger(first), "second.aig": to_aiger(second)}
+    printed, _ = run_abc("cec first.aig second.aig", files)
+    return "Networks are equivalent" in printed
+
+
+def restructure(circuit: Circuit, script: str) -> Circuit:
+    """What ABC makes of a circuit by `script`, AND gates with inverters; the outputs keep their groups."""
+    if circuit.n_outputs == 0:
+        return circuit
+    _, made = run_abc(f"read_aiger in.aig; {script}; write_aiger out.aig", {"in.aig": to_aiger(circuit)}, "out.aig")
+    read = from_aiger(made)
+    return Circuit(read.n_inputs, read.gate, read.a, read.b, read.outputs, circuit.group_ptr)

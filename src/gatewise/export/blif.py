@@ -1,0 +1,61 @@
+"""BLIF of a model or circuit: one table a gate, as ABC, yosys and FPGA tools read it."""
+
+from gatewise.circuit import Circuit
+from gatewise.export.names import as_comment, check_name, make_identifiers
+from gatewise.export.netlist import HeadForm, as_netlist
+from gatewise.gates import evaluate
+from gatewise.model import Model
+
+
+def to_blif(source: Model | Circuit, *, head: HeadForm = "bits", name: str = "gatewise") -> str:
+    """A model's circuit, or a circuit, as a BLIF file; inputs are the encoder's bits.
+
+    Parameters
+    ----------
+    source : Model or Circuit
+    head : {"bits", "counts", "class"}
+        Whether outputs are the circuit's own, the count of each group as a binary number, or the index of the largest.
+    name : str
+        Of the BLIF model.
+
+    Returns
+    -------
+    str
+        Comments say which input is which bit of the encoder.
+
+    Examples
+    --------
+    >>> print(to_blif(Circuit(2, gate=[7], a=[2], b=[3], outputs=[4], group_ptr=[0, 1])))
+    # x0: i0_x0
+    # x1: i1_x1
+    .model gatewise
+    .inputs i0_x0 i1_x1
+    .outputs bit_0_0
+    .names i0_x0 i1_x1 w4
+    01 1
+    10 1
+    11 1
+    .names w4 bit_0_0
+    1 1
+    .end
+    <BLANKLINE>
+    """
+    check_name(name)
+    netlist = as_netlist(source, head)
+    circuit = netlist.circuit
+    inputs = make_identifiers("i", netlist.input_names)
+    wires = ["false", "true", *inputs, *(f"w{i}" for i in range(2 + circuit.n_inputs, circuit.n_wires))]
+    lines = [f"# {as_comment(text)}: {pin}" for pin, text in zip(inputs, netlist.input_names, strict=True)]
+    lines += [f".model {name}", " ".join([".inputs", *inputs]), " ".join([".outputs", *netlist.output_names])]
+    read = {0, 1} & {*circuit.a.tolist(), *circuit.b.tolist(), *circuit.outputs.tolist()}
+    lines += [line for wire in sorted(read) for line in [f".names {wires[wire]}", "1"][: wire + 1]]
+    rows = zip(
+        circuit.gate.tolist(), circuit.a.tolist(), circuit.b.tolist(), wires[2 + circuit.n_inputs :], strict=True
+    )
+    for gate, a, b, wire in rows:
+        table = [f"{x}{y} 1" for x in (0, 1) for y in (0, 1) if evaluate(gate, x, y)]
+        pins = [wires[a], wires[b], wire] if table else [wire]  # tools want a table without rows to have no inputs
+        lines += [" ".join([".names", *pins]), *table]
+    for wire_idx, pin in zip(circuit.outputs.tolist(), netlist.output_names, strict=True):
+        lines += [f".names {wires[wire_idx]} {pin}", "1 1"]
+    return "\n".join([*lines, ".end", ""])

@@ -1,0 +1,111 @@
+"""Verilog-2001 of a model or circuit: synthesizable module, self-checking testbench, vectors, and a page about them.
+
+In: a model or a circuit. Out: the files of a folder, by name.
+Invariant: outputs are those of `gatewise.run.reference`; equal models give equal bytes.
+"""
+
+import numpy as np
+
+from gatewise.circuit import Circuit
+from gatewise.export.cells import Cells, fill_cells
+from gatewise.export.compressors import LutInputs
+from gatewise.export.names import as_comment, check_name
+from gatewise.export.netlist import HeadForm, as_netlist
+from gatewise.export.verilog_bench import write_readme, write_testbench, write_vectors
+from gatewise.export.verilog_module import Module
+from gatewise.export.verilog_ports import FixedPoint, Inputs, Port, make_inputs
+from gatewise.heads import Classes
+from gatewise.model import Model
+
+
+def to_verilog(
+    source: Model | Circuit,
+    *,
+    name: str = "gatewise",
+    head: HeadForm | None = None,
+    fixed_point: tuple[int, int] | None = None,
+    pipeline: int | None = None,
+    lut_inputs: LutInputs = 6,
+    n_vectors: int = 256,
+) -> dict[str, bytes]:
+    """A model, or a circuit, as a Verilog module with its testbench.
+
+    Parameters
+    ----------
+    source : Model or Circuit
+    name : str
+        Of the module and of the files.
+    head : {"bits", "counts", "class"}, optional
+        Whether the outputs are the circuit's own, the count of each group, or the index of the largest and the counts.
+        By default "class" for a model of classes, "counts" for one of values, "bits" for a circuit.
+    fixed_point : (width, fraction), optional
+        The inputs are raw columns, numbers in two's complement with so many bits, and so many of them below the point.
+        By default the input is the vector of the encoder's bits.
+    pipeline : int, optional
+        Levels of gates between two registers; by default there are none, and the module is combinational.
+    lut_inputs : {6, 4}
+        Inputs of the lookup tables of the FPGA; counts are made of sums that fit them.
+    n_vectors : int
+        Random rows that the testbench checks.
+
+    Returns
+    -------
+    dict of str to bytes
+        ``NAME.v``, ``NAME_tb.v``, ``NAME_vectors.txt`` and ``README.md``, which states ports, bit order and latency.
+
+    Examples
+    --------
+    >>> xor = Circuit(2, gate=[6], a=[2], b=[3], outputs=[4], group_ptr=[0, 1])
+    >>> sorted(to_verilog(xor, name="xor2"))
+    ['README.md', 'xor2.v', 'xor2_tb.v', 'xor2_vectors.txt']
+    """
+    circuit = source.circuit if isinstance(source, Model) else source
+    cells = _make_cells(
+        circuit, head or _default_head(source), pipeline, lut_inputs, is_encoded=fixed_point is not None
+    )
+    comments = [as_comment(bit) for bit in as_netlist(source).input_names]
+    inputs = _read_inputs(source, fixed_point, n_vectors)
+    module = Module(check_name(name), inputs, cells, comments, fixed_point is not None)
+    files = {
+        f"{name}.v": module.write(),
+        f"{name}_tb.v": write_testbench(module, n_vectors),
+        f"{name}_vectors.txt": write_vectors(module, circuit),
+        "README.md": write_readme(module, source, n_vectors),
+    }
+    return {file: text.encode() for file, text in files.items()}
+
+
+def _make_cells(
+    circuit: Circuit, head: HeadForm, pipeline: int | None, lut_inputs: LutInputs, *, is_encoded: bool
+) -> Cells:
+    """The cells of a circuit and its head, after a stage for the encoder if that is to be in a pipeline."""
+    if pipeline is not None and pipeline < 1:
+        raise ValueError(f"pipeline must be at least 1, got {pipeline}")
+    if lut_inputs not in (4, 6):
+        raise ValueError(f"lut_inputs must be 4 or 6, got {lut_inputs}")
+    if head not in ("bits", "counts", "class"):
+        raise ValueError(f"head must be bits, counts or class, got {head!r}")
+    cells = Cells(circuit.n_inputs, pipeline, int(is_encoded and pipeline is not None), lut_inputs)
+    fill_cells(cells, circuit, head)
+    return cells
+
+
+def _default_head(source: Model | Circuit) -> HeadForm:
+    if isinstance(source, Circuit):
+        return "bits"
+    return "class" if isinstance(source.head, Classes) else "counts"
+
+
+def _read_inputs(source: Model | Circuit, fixed_point: tuple[int, int] | None, n_rows: int) -> Inputs:
+    """The ports, and rows for the testbench; the same rows at every call."""
+    if n_rows < 1:
+        raise ValueError(f"n_vectors must be at least 1, got {n_rows}")
+    rng = np.random.default_rng(0)
+    if fixed_point is not None:
+        if not isinstance(source, Model):
+            raise ValueError("source must be a Model to have columns, got a Circuit; leave out fixed_point")
+        return make_inputs(source.encoder, FixedPoint(*fixed_point), n_rows, rng)
+    n = source.circuit.n_inputs if isinstance(source, Model) else source.n_inputs
+    bits = rng.integers(0, 2, (n_rows, n), dtype=np.int64)
+    ports = [Port("bits", n, False, "bit i is input i of the circuit")] if n else []
+    return Inputs(ports, [f"bits[{i}]" if n > 1 else "bits" for i in range(n)], bits, bits.astype(bool))
