@@ -6,41 +6,28 @@ import sys
 from pathlib import Path
 
 import hypothesis
-import netlist_backends
 import numpy as np
 import pytest
-from corpus import adder, circuits, from_rows, random_dag, random_layers, random_rows
+from corpus import adder, circuits, from_rows, random_dag, random_layers
 from hypothesis import strategies as st
 from tools import require_abc
 
 from gatewise import Circuit, Encoder, Model, abc, optimize
-from gatewise.abc import ToolError, is_proved_equal, restructure, run_abc
+from gatewise.abc import is_proved_equal, restructure, run_abc
 from gatewise.aiger import from_aiger
 from gatewise.aiger import to_aiger as write_aiger
 from gatewise.encode import Categorical, Numeric
 from gatewise.export.aiger import to_aiger
 from gatewise.export.blif import to_blif
-from gatewise.export.netlist import HeadForm, as_netlist
+from gatewise.export.named import HeadForm, name_pins
 from gatewise.gates import AND, XOR
 from gatewise.heads import Classes
 from gatewise.run.reference import evaluate_outputs
+from gatewise.toolchain import ToolError
 
 require_abc()
 
 CORPUS = circuits()
-BACKENDS = {
-    "aig": netlist_backends.run_aiger,
-    "aag": netlist_backends.run_ascii_aiger,
-    "blif": netlist_backends.run_blif,
-}
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("name", CORPUS)
-def test_corpus(name: str, backend: str) -> None:
-    rows = random_rows(np.random.default_rng(0), 100, CORPUS[name].n_inputs)
-    found = BACKENDS[backend](CORPUS[name], rows)
-    np.testing.assert_array_equal(found, evaluate_outputs(CORPUS[name], rows), strict=True)
 
 
 @pytest.mark.parametrize("name", CORPUS)
@@ -98,7 +85,7 @@ def test_names_are_those_of_the_encoder() -> None:
 def test_names_that_say_the_same_are_told_apart() -> None:
     columns = (Categorical("a", ("b = c", "d")), Categorical("a = b", ("c", "d")))
     model = Model(Encoder(columns, named=True), from_rows(4, [], [2, 4]), Classes(("x",), tau=1.0, group_size=2))
-    assert len(set(as_netlist(model).input_names)) == 4
+    assert len(set(name_pins(model).input_names)) == 4
 
 
 @pytest.mark.parametrize(
@@ -196,7 +183,7 @@ def test_missing_tool_is_named_with_the_fix(monkeypatch: pytest.MonkeyPatch, tmp
 
 def test_failures_are_reported_and_files_removed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with pytest.raises(ToolError, match=r"must run 'read_aiger in\.aig; no_such_command"):
+    with pytest.raises(ToolError, match=r"read_aiger in\.aig; no_such_command.* must succeed"):
         restructure(adder(2), "no_such_command; quit")
     assert is_proved_equal(adder(2), adder(2))
     assert os.listdir(tmp_path) == []

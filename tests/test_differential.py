@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from c_programs import count_by_c, find_machine
 from corpus import circuits, random_rows
+from netlists import run_aiger, run_ascii_aiger, run_blif, run_onnx, run_pipelined_verilog, run_verilog
 
 from gatewise import Circuit, Engine
 from gatewise.run import reference
@@ -32,6 +33,17 @@ def run_c(machine: str, style: str, lanes: int, cases: Sequence[Case], folder: P
     return [list(batches) for batches in count_by_c(find_machine(machine), folder, cases, style, lanes)]
 
 
+def run_netlist(run: Callable[[Circuit, np.ndarray], np.ndarray], cases: Sequence[Case], _: Path) -> Answers:
+    """Tools that give outputs get all batches of a circuit at once, as each call starts a program."""
+    answers: Answers = []
+    for circuit, batches in cases:
+        outputs = run(circuit, np.concatenate(batches))
+        counts = np.add.reduceat(np.pad(outputs, ((0, 0), (0, 1))), circuit.group_ptr[:-1], axis=1, dtype=np.int32)
+        counts = np.where(np.diff(circuit.group_ptr) > 0, counts, 0)
+        answers.append([(part,) for part in np.split(counts, np.cumsum([len(rows) for rows in batches])[:-1])])
+    return answers
+
+
 BACK_ENDS: dict[str, Callable[[Sequence[Case], Path], Answers]] = {
     **{f"engine {level}": partial(run_engine, level) for level in LEVELS},
     "C unrolled": partial(run_c, "gcc", "unrolled", 64),
@@ -40,6 +52,12 @@ BACK_ENDS: dict[str, Callable[[Sequence[Case], Path], Answers]] = {
     "C unrolled, clang": partial(run_c, "clang", "unrolled", 256),
     "C table, zig": partial(run_c, "zig", "table", 16),
     "C unrolled, aarch64": partial(run_c, "aarch64", "unrolled", 128),
+    "AIGER": partial(run_netlist, run_aiger),
+    "AIGER, ascii": partial(run_netlist, run_ascii_aiger),
+    "BLIF": partial(run_netlist, run_blif),
+    "ONNX": partial(run_netlist, run_onnx),
+    "Verilog": partial(run_netlist, run_verilog),
+    "Verilog, pipelined": partial(run_netlist, run_pipelined_verilog),
     "C table, Cortex-M3": partial(run_c, "cortex-m3", "table", 8),
     "C unrolled, Cortex-M3": partial(run_c, "cortex-m3", "unrolled", 32),
 }

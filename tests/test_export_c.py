@@ -20,9 +20,11 @@ from gatewise.cli import main
 from gatewise.encode import Categorical, Numeric
 from gatewise.export import load_library, save_package, to_c, to_lib
 from gatewise.export.compilers import SUFFIX, build_library, find_compiler
-from gatewise.export.emit import escape_names, format_float
+from gatewise.export.emit import format_float
+from gatewise.export.names import escape_names
 from gatewise.export.questions import ask, encode_numbers
 from gatewise.heads import Affine, Classes, Head, Logit
+from gatewise.toolchain import ToolError
 
 STYLES = ("unrolled", "table")
 HEADS: dict[str, Head] = {
@@ -227,12 +229,12 @@ def test_compilers_are_found_and_missed(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("CC", f"{sys.executable} -c 'pass'")
     assert find_compiler() == [sys.executable, "-c", "pass"]
     monkeypatch.setenv("CC", "no-such-compiler")
-    with pytest.raises(FileNotFoundError, match="CC must name a C compiler that is installed, got 'no-such-compiler'"):
+    with pytest.raises(ToolError, match="CC must name a C compiler that is installed, got 'no-such-compiler'"):
         find_compiler()
     monkeypatch.delenv("CC")
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(FileNotFoundError, match=r"found none of cc, gcc, clang .* pip install 'gatewise\[export\]'"):
+    with pytest.raises(ToolError, match=r"found none of cc, gcc, clang .* pip install 'gatewise\[export\]'"):
         find_compiler()
 
 

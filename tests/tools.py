@@ -8,7 +8,8 @@ from typing import NoReturn
 
 import pytest
 
-from gatewise.abc import ToolError, find_abc
+from gatewise.abc import find_abc
+from gatewise.toolchain import ToolError
 
 
 def require_tool(name: str, install: str) -> str:

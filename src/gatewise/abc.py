@@ -1,26 +1,21 @@
 """ABC, the logic synthesis tool of UC Berkeley, run as a process: proofs of equality, and other forms of a circuit.
 
 In: circuits. Out: answers, or circuits read back from what ABC wrote.
-Invariant: no shell, and no files but in a private folder that is removed.
+Invariant: a circuit that comes back computes what its script keeps; nothing else does, unless it was proved.
 """
 
 import importlib.util
 import os
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from gatewise.aiger import from_aiger, to_aiger
 from gatewise.circuit import Circuit
+from gatewise.toolchain import ToolError, run_tool
 
 VARIABLE = "GATEWISE_ABC"
 COMMANDS = ("yosys-abc", "berkeley-abc", "abc")
-
-
-class ToolError(RuntimeError):
-    """A tool that is needed is missing, or failed."""
 
 
 def find_abc() -> str:
@@ -50,32 +45,8 @@ def find_abc() -> str:
 
 
 def run_abc(script: str, files: Mapping[str, bytes], wanted: str | None = None) -> tuple[str, bytes]:
-    """Run commands of ABC in a folder of its own.
-
-    Parameters
-    ----------
-    script : str
-        Commands, separated by semicolons.
-    files : mapping of str to bytes
-        What the folder holds at the start.
-    wanted : str, optional
-        The file to be read at the end.
-
-    Returns
-    -------
-    printed : str
-    content : bytes
-        Of the file that was wanted.
-    """
-    tool = find_abc()
-    with tempfile.TemporaryDirectory(prefix="gatewise-") as folder:
-        for name, content in files.items():
-            (Path(folder) / name).write_bytes(content)
-        done = subprocess.run([tool, "-q", script], cwd=folder, capture_output=True, text=True, errors="replace")
-        made = Path(folder) / (wanted or "")
-        if done.returncode or (wanted and not made.exists()):
-            raise ToolError(f"{tool} must run {script!r}, got exit code {done.returncode}:\n{done.stdout}{done.stderr}")
-        return done.stdout, made.read_bytes() if wanted else b""
+    """Run commands of ABC, separated by semicolons, in a folder of its own; see `gatewise.toolchain.run_tool`."""
+    return run_tool([find_abc(), "-q", script], files, wanted)
 
 
 def is_proved_equal(first: Circuit, second: Circuit) -> bool:

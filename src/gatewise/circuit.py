@@ -7,7 +7,7 @@ Invariant: a ``Circuit`` that exists is well formed, because the constructor val
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -118,10 +118,7 @@ class Circuit:
     @cached_property
     def n_levels(self) -> int:
         """Gates on the longest way from an input to a gate."""
-        level = [0] * (N_CONSTANTS + self.n_inputs)
-        for a, b in zip(self.a.tolist(), self.b.tolist(), strict=True):
-            level.append(1 + max(level[a], level[b]))
-        return max(level)
+        return int(find_levels(N_CONSTANTS + self.n_inputs, self.a, self.b).max())
 
     def validate(self) -> None:
         """Raise ValueError, naming the first offender, unless the circuit is well formed."""
@@ -179,6 +176,27 @@ class Circuit:
     def __repr__(self) -> str:
         names = ("n_inputs", "n_gates", "n_outputs", "n_groups")
         return f"Circuit({', '.join(f'{name}={getattr(self, name)}' for name in names)})"
+
+
+def find_levels(n_sources: int, a: NDArray[np.integer[Any]], b: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Gates on the longest way to each wire, 0 for sources, which come first.
+
+    Parameters
+    ----------
+    n_sources : int
+        Constants and inputs.
+    a, b : int arrays, shape (n_gates,)
+        Operands of the gates, in topological order.
+
+    Examples
+    --------
+    >>> find_levels(2, np.array([0, 2]), np.array([1, 0])).tolist()
+    [0, 0, 1, 2]
+    """
+    level = [0] * n_sources
+    for x, y in zip(a.tolist(), b.tolist(), strict=True):
+        level.append(1 + max(level[x], level[y]))
+    return np.array(level, np.int64)
 
 
 def _as_count(name: str, value: int) -> int:

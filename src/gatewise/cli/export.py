@@ -30,6 +30,7 @@ class Target:
 
 TARGETS = {
     "c": Target("C99 source", export.to_c, ("name", "style", "dtype")),
+    "verilog": Target("Verilog-2001", export.to_verilog, ("name",)),
     "lib": Target("a shared library", export.to_lib, ("name", "style"), takes_circuits=False),
 }
 

@@ -1,11 +1,36 @@
 """Models in other languages: the same bits everywhere, encoder and head included.
 
-In: a `Model`, or a `Circuit`. Out: packages, files by name, that `save_package` writes.
-Invariant: the same model gives the same bytes, and each package checks itself against the reference evaluator.
+In: a `Model`, or a `Circuit`. Out: a file's content, or a package, files by name, that `save_package` writes.
+Invariant: the same model gives the same bytes.
 """
 
+from typing import Any
+
+from gatewise.export.aiger import to_aiger
+from gatewise.export.blif import to_blif
 from gatewise.export.c import to_c
 from gatewise.export.emit import Package, save_package
 from gatewise.export.library import Library, load_library, to_lib
+from gatewise.export.verilog import to_verilog
 
-__all__ = ["Library", "Package", "load_library", "save_package", "to_c", "to_lib"]
+__all__ = [
+    "Library",
+    "Package",
+    "load_library",
+    "save_package",
+    "to_aiger",
+    "to_blif",
+    "to_c",
+    "to_lib",
+    "to_onnx",
+    "to_verilog",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """`to_onnx`, imported when it is first asked for, because it needs onnx."""
+    if name == "to_onnx":
+        from gatewise.export.onnx import to_onnx
+
+        return to_onnx
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

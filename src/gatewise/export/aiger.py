@@ -2,7 +2,7 @@
 
 from gatewise import aiger
 from gatewise.circuit import Circuit
-from gatewise.export.netlist import HeadForm, as_netlist
+from gatewise.export.named import HeadForm, name_pins
 from gatewise.model import Model
 
 
@@ -20,7 +20,7 @@ def to_aiger(source: Model | Circuit, *, head: HeadForm = "bits", ascii: bool = 
     Returns
     -------
     bytes
-        With a symbol table: inputs in the words of `Model.describe_bits`, outputs as `as_netlist` names them.
+        With a symbol table: inputs in the words of `Model.describe_bits`, outputs as `name_pins` names them.
 
     Examples
     --------
@@ -35,6 +35,6 @@ def to_aiger(source: Model | Circuit, *, head: HeadForm = "bits", ascii: bool = 
     o0 bit_0_0
     <BLANKLINE>
     """
-    netlist = as_netlist(source, head)
-    names = {"input_names": netlist.input_names, "output_names": netlist.output_names}
-    return aiger.to_aiger(netlist.circuit, ascii=ascii, **names)
+    named = name_pins(source, head)
+    names = {"input_names": named.input_names, "output_names": named.output_names}
+    return aiger.to_aiger(named.circuit, ascii=ascii, **names)

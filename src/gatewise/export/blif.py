@@ -1,8 +1,8 @@
 """BLIF of a model or circuit: one table a gate, as ABC, yosys and FPGA tools read it."""
 
 from gatewise.circuit import Circuit
+from gatewise.export.named import HeadForm, name_pins
 from gatewise.export.names import as_comment, check_name, make_identifiers
-from gatewise.export.netlist import HeadForm, as_netlist
 from gatewise.gates import evaluate
 from gatewise.model import Model
 
@@ -41,12 +41,12 @@ def to_blif(source: Model | Circuit, *, head: HeadForm = "bits", name: str = "ga
     <BLANKLINE>
     """
     check_name(name)
-    netlist = as_netlist(source, head)
-    circuit = netlist.circuit
-    inputs = make_identifiers("i", netlist.input_names)
+    named = name_pins(source, head)
+    circuit = named.circuit
+    inputs = make_identifiers("i", named.input_names)
     wires = ["false", "true", *inputs, *(f"w{i}" for i in range(2 + circuit.n_inputs, circuit.n_wires))]
-    lines = [f"# {as_comment(text)}: {pin}" for pin, text in zip(inputs, netlist.input_names, strict=True)]
-    lines += [f".model {name}", " ".join([".inputs", *inputs]), " ".join([".outputs", *netlist.output_names])]
+    lines = [f"# {as_comment(text)}: {pin}" for pin, text in zip(inputs, named.input_names, strict=True)]
+    lines += [f".model {name}", " ".join([".inputs", *inputs]), " ".join([".outputs", *named.output_names])]
     read = {0, 1} & {*circuit.a.tolist(), *circuit.b.tolist(), *circuit.outputs.tolist()}
     lines += [line for wire in sorted(read) for line in [f".names {wires[wire]}", "1"][: wire + 1]]
     rows = zip(
@@ -56,6 +56,6 @@ def to_blif(source: Model | Circuit, *, head: HeadForm = "bits", name: str = "ga
         table = [f"{x}{y} 1" for x in (0, 1) for y in (0, 1) if evaluate(gate, x, y)]
         pins = [wires[a], wires[b], wire] if table else [wire]  # tools want a table without rows to have no inputs
         lines += [" ".join([".names", *pins]), *table]
-    for wire_idx, pin in zip(circuit.outputs.tolist(), netlist.output_names, strict=True):
+    for wire_idx, pin in zip(circuit.outputs.tolist(), named.output_names, strict=True):
         lines += [f".names {wires[wire_idx]} {pin}", "1 1"]
     return "\n".join([*lines, ".end", ""])

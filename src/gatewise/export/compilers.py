@@ -1,18 +1,17 @@
 """C compilers: which one there is, and how it is run.
 
 In: source files by name. Out: the bytes of a shared library.
-Invariant: no shell is involved, and temporary files are in a folder that only this user reads, and are removed.
+Invariant: the compiler that is named by the user comes first.
 """
 
 import importlib.util
 import os
 import shlex
 import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+
+from gatewise.toolchain import ToolError, run_tool
 
 PROGRAMS = ("cc", "gcc", "clang")
 SUFFIX = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
@@ -27,7 +26,7 @@ def find_compiler() -> list[str]:
         command = shlex.split(os.environ["CC"])
         found = shutil.which(command[0])
         if found is None:
-            raise FileNotFoundError(f"CC must name a C compiler that is installed, got {os.environ['CC']!r}")
+            raise ToolError(f"CC must name a C compiler that is installed, got {os.environ['CC']!r}")
         return [found, *command[1:]]
     for program in PROGRAMS:
         found = shutil.which(program)
@@ -35,7 +34,7 @@ def find_compiler() -> list[str]:
             return [found]
     if importlib.util.find_spec("ziglang") is not None:
         return [sys.executable, "-m", "ziglang", "cc"]
-    raise FileNotFoundError(
+    raise ToolError(
         f"a C compiler must be installed, found none of {', '.join(PROGRAMS)} on the PATH, no zig, and no variable CC; "
         "get one by: pip install 'gatewise[export]'"
     )
@@ -55,12 +54,6 @@ def build_library(files: Mapping[str, bytes], sources: Sequence[str], compiler: 
     bytes
         The content of a shared library.
     """
-    with tempfile.TemporaryDirectory(prefix="gatewise-") as folder:
-        for name, data in files.items():
-            (Path(folder) / name).write_bytes(data)
-        output = f"library{SUFFIX}"
-        command = [*compiler, *FLAGS, "-o", output, *sources]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace")
-        if done.returncode:
-            raise OSError(f"{shlex.join(command)} must succeed, got exit code {done.returncode}: {done.stderr:.2000}")
-        return (Path(folder) / output).read_bytes()
+    output = f"library{SUFFIX}"
+    _, library = run_tool([*compiler, *FLAGS, "-o", output, *sources], files, output)
+    return library

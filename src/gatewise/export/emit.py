@@ -1,13 +1,11 @@
-"""What all targets write with: lines with indentation, names and numbers that survive other languages, and packages.
+"""What all targets write with: lines with indentation, numbers that survive other languages, and packages.
 
-In: text, user-given names, floats. Out: source text, and folders of files.
+In: text, floats. Out: source text, and folders of files.
 Invariant: what is written depends on the arguments only; numbers read back exactly.
 """
 
 import os
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from typing import TypeAlias
@@ -76,37 +74,6 @@ class Writer:
     def text(self) -> str:
         """All lines."""
         return "\n".join(self._lines) + "\n"
-
-
-def check_name(name: object) -> str:
-    """The name that starts all names of an export; raises ValueError unless every language takes it.
-
-    Examples
-    --------
-    >>> check_name("adult_v2")
-    'adult_v2'
-    """
-    if not isinstance(name, str) or not re.fullmatch("[a-z][a-z0-9_]{0,59}", name):
-        raise ValueError(f"name must be a letter, then letters, digits and _, all lower case, got {name!r:.80}")
-    return name
-
-
-def escape_names(names: Sequence[str]) -> list[str]:
-    """User-given names as parts of identifiers, no two equal even where case is ignored.
-
-    A name that would equal another, or be empty, gets its position appended; so does one that ends like that.
-
-    Examples
-    --------
-    >>> escape_names(["age", "hours/week", "hours week", "x_2", "漢字"])
-    ['age', 'hours_week_1', 'hours_week_2', 'x_2_3', '_4']
-    """
-    plain = [re.sub("[^A-Za-z0-9]+", "_", name).strip("_") for name in names]
-    counts = Counter(name.lower() for name in plain)
-    return [
-        f"{name}_{i}" if counts[name.lower()] > 1 or re.search(r"(^|_)\d*$", name) else name
-        for i, name in enumerate(plain)
-    ]
 
 
 def format_float(value: float) -> str:

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from gatewise.circuit import Circuit
+from gatewise.circuit import Circuit, find_levels
 from gatewise.gates import N_GATES, evaluate, negate
 
 FALSE, TRUE = 0, 1
@@ -67,10 +67,7 @@ class Netlist:
 
     def levels(self) -> NDArray[np.int64]:
         """Level of each node: 0 for inputs, one more than the higher operand for gates."""
-        level = [0] * self.n_inputs
-        for a, b in zip(self.a.tolist(), self.b.tolist(), strict=True):
-            level.append(1 + max(level[a], level[b]))
-        return np.array(level, np.int64)
+        return find_levels(self.n_inputs, self.a, self.b)
 
     def reorder(self, order: NDArray[np.int64]) -> "Netlist":
         """The same gates in another topological order, or some of them, if nothing reads the others.

@@ -4,6 +4,7 @@ In: any text. Out: identifiers of Verilog, BLIF and C. Invariant: no two are equ
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 WORDS = {">": " gt ", "=": " eq ", "-": " minus ", ".": "p"}
@@ -42,6 +43,24 @@ def readable(text: str) -> str:
     """
     spelled = "".join(WORDS.get(letter, letter) for letter in text)
     return re.sub(r"[^A-Za-z0-9]+", "_", spelled).strip("_")[:MAX_LENGTH].rstrip("_")
+
+
+def escape_names(names: Sequence[str]) -> list[str]:
+    """User-given names as parts of identifiers, no two equal even where case is ignored.
+
+    A name that would equal another, or be empty, gets its position appended; so does one that ends like that.
+
+    Examples
+    --------
+    >>> escape_names(["age", "hours/week", "hours week", "x_2", "漢字"])
+    ['age', 'hours_week_1', 'hours_week_2', 'x_2_3', '_4']
+    """
+    plain = [re.sub("[^A-Za-z0-9]+", "_", name).strip("_") for name in names]
+    counts = Counter(name.lower() for name in plain)
+    return [
+        f"{name}_{i}" if counts[name.lower()] > 1 or re.search(r"(^|_)\d*$", name) else name
+        for i, name in enumerate(plain)
+    ]
 
 
 def as_comment(text: str) -> str:

@@ -108,12 +108,12 @@ def _ask_column(column: Column, dtype: np.dtype[Any]) -> Asked:
         missing = "nan" if is_float else n_values
         return Asked(False, tuple(range(n_values)), missing if column.missing else None, True)
     questions, numbers = column.tests()
-    values = numbers[: len(questions) - column.missing].tolist()
+    values = numbers[: len(questions) - column.missing]
     if is_float:
-        convert = _floor_float if isinstance(column, Numeric) else _equal_float
-        constants = [convert(value, dtype) for value in values]
+        question = GREATER if isinstance(column, Numeric) else EQUAL
+        constants = round_constants(question, values, dtype).tolist()
         return Asked(isinstance(column, Numeric), tuple(constants), "nan" if column.missing else None, False)
-    constants = [_as_integer(value, column, dtype) for value in values]
+    constants = [_as_integer(value, column, dtype) for value in values.tolist()]
     if column.missing and isinstance(column, Categorical):
         raise ValueError(
             f"column {column.name!r:.60} must have no bit for missing values in rows of {dtype}, which have none, "
@@ -124,17 +124,16 @@ def _ask_column(column: Column, dtype: np.dtype[Any]) -> Asked:
     return Asked(isinstance(column, Numeric), tuple(constants), None, False)
 
 
-def _floor_float(value: float, dtype: np.dtype[Any]) -> float:
-    """The largest number of a dtype that is not above a value: the numbers above both are the same."""
-    with np.errstate(over="ignore", under="ignore"):
-        nearest = np.float64(value).astype(dtype)
-        return float(np.nextafter(nearest, dtype.type(-np.inf)) if float(nearest) > value else nearest)
+def round_constants(question: int, constants: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Constants of a type of floats that give the same answers for every number of that type.
 
-
-def _equal_float(value: float, dtype: np.dtype[Any]) -> float:
-    """The value, or NaN if no number of the dtype equals it."""
+    x > t holds just where x > the largest number up to t; what is no number of the type equals none, as NaN.
+    """
     with np.errstate(over="ignore", under="ignore"):
-        return value if float(np.float64(value).astype(dtype)) == value else float("nan")
+        nearest = constants.astype(dtype)
+        if question == GREATER:
+            return np.where(nearest > constants, np.nextafter(nearest, dtype.type(-np.inf)), nearest)
+    return np.where(nearest == constants, nearest, dtype.type(np.nan))
 
 
 def _as_integer(value: float, column: Column, dtype: np.dtype[Any]) -> int:

@@ -15,8 +15,9 @@ from gatewise.export.c.readme import write_readme
 from gatewise.export.c.source import Source, Style, format_constant, write_header, write_source
 from gatewise.export.c.table import sort_nodes, write_table
 from gatewise.export.c.unrolled import write_unrolled
-from gatewise.export.emit import Package, check_name
+from gatewise.export.emit import Package
 from gatewise.export.lower import lower
+from gatewise.export.names import check_name
 from gatewise.export.questions import ask
 from gatewise.model import Model
 

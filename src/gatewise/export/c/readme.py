@@ -7,7 +7,8 @@ import json
 
 from gatewise.encode.columns import Categorical, Column
 from gatewise.export.c.source import C_TYPES, Source
-from gatewise.export.emit import Writer, escape_names
+from gatewise.export.emit import Writer
+from gatewise.export.names import escape_names
 from gatewise.export.questions import is_coded
 from gatewise.heads import Classes, Logit
 

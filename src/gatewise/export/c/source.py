@@ -12,8 +12,9 @@ from typing import Literal
 
 from gatewise.circuit import Circuit
 from gatewise.encode import Encoder
-from gatewise.export.emit import Writer, escape_names, format_float
+from gatewise.export.emit import Writer, format_float
 from gatewise.export.lower import Netlist
+from gatewise.export.names import escape_names
 from gatewise.heads import Head
 
 Style = Literal["unrolled", "table"]

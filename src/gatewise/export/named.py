@@ -1,6 +1,6 @@
 """What netlist formats write down: a circuit, with or without its head as gates, and a name for each pin.
 
-In: a model or a circuit. Out: a `Netlist`.
+In: a model or a circuit. Out: a `NamedCircuit`.
 Invariant: names of inputs differ, and so do names of outputs.
 """
 
@@ -16,7 +16,7 @@ HeadForm: TypeAlias = Literal["bits", "counts", "class"]
 
 
 @dataclass(frozen=True)
-class Netlist:
+class NamedCircuit:
     """A circuit and the names of its pins."""
 
     circuit: Circuit
@@ -24,7 +24,7 @@ class Netlist:
     output_names: list[str]
 
 
-def as_netlist(source: Model | Circuit, head: HeadForm = "bits") -> Netlist:
+def name_pins(source: Model | Circuit, head: HeadForm = "bits") -> NamedCircuit:
     """A model's circuit, or a circuit, with its head in the form that is asked for.
 
     Inputs are named by what the encoder's bits say, or x0, x1, ... Outputs are named by the form and two numbers, the
@@ -33,8 +33,8 @@ def as_netlist(source: Model | Circuit, head: HeadForm = "bits") -> Netlist:
     Examples
     --------
     >>> three = Circuit(3, gate=[], a=[], b=[], outputs=[2, 3, 4], group_ptr=[0, 3])
-    >>> netlist = as_netlist(three, "counts")
-    >>> netlist.circuit.n_gates, netlist.input_names, netlist.output_names
+    >>> named = name_pins(three, "counts")
+    >>> named.circuit.n_gates, named.input_names, named.output_names
     (5, ['x0', 'x1', 'x2'], ['count_0_0', 'count_0_1'])
     """
     circuit = source.circuit if isinstance(source, Model) else source
@@ -51,4 +51,4 @@ def as_netlist(source: Model | Circuit, head: HeadForm = "bits") -> Netlist:
         names = [f"{name} (bit {i})" for i, name in enumerate(names)]
     sizes = (shaped.group_ptr[1:] - shaped.group_ptr[:-1]).tolist()
     output_names = [f"{prefix}_{k}_{i}" for k, size in enumerate(sizes) for i in range(size)]
-    return Netlist(shaped, names, output_names)
+    return NamedCircuit(shaped, names, output_names)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gatewise.circuit import Circuit
 from gatewise.export.names import as_comment
-from gatewise.export.verilog_module import Module
+from gatewise.export.verilog.module import Module
 from gatewise.heads import Affine, Classes
 from gatewise.model import Model
 from gatewise.run.reference import classify, count_groups, evaluate_outputs

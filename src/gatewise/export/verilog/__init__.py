@@ -7,13 +7,13 @@ Invariant: outputs are those of `gatewise.run.reference`; equal models give equa
 import numpy as np
 
 from gatewise.circuit import Circuit
-from gatewise.export.cells import Cells, fill_cells
-from gatewise.export.compressors import LutInputs
+from gatewise.export.named import HeadForm, name_pins
 from gatewise.export.names import as_comment, check_name
-from gatewise.export.netlist import HeadForm, as_netlist
-from gatewise.export.verilog_bench import write_readme, write_testbench, write_vectors
-from gatewise.export.verilog_module import Module
-from gatewise.export.verilog_ports import FixedPoint, Inputs, Port, make_inputs
+from gatewise.export.verilog.bench import write_readme, write_testbench, write_vectors
+from gatewise.export.verilog.cells import Cells, fill_cells
+from gatewise.export.verilog.compressors import LutInputs
+from gatewise.export.verilog.module import Module
+from gatewise.export.verilog.ports import FixedPoint, Inputs, Port, make_inputs
 from gatewise.heads import Classes
 from gatewise.model import Model
 
@@ -63,7 +63,7 @@ def to_verilog(
     cells = _make_cells(
         circuit, head or _default_head(source), pipeline, lut_inputs, is_encoded=fixed_point is not None
     )
-    comments = [as_comment(bit) for bit in as_netlist(source).input_names]
+    comments = [as_comment(bit) for bit in name_pins(source).input_names]
     inputs = _read_inputs(source, fixed_point, n_vectors)
     module = Module(check_name(name), inputs, cells, comments, fixed_point is not None)
     files = {

@@ -12,8 +12,8 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError("gatewise.export.onnx needs onnx: pip install 'gatewise[export]'", name="onnx") from error
 
 from gatewise.circuit import Circuit
-from gatewise.export.onnx_encoder import Encoded, Number, add_encoder
-from gatewise.export.onnx_graph import Graph, add_circuit
+from gatewise.export.onnx.encoder import Encoded, Number, add_encoder
+from gatewise.export.onnx.graph import Graph, add_circuit
 from gatewise.heads import LOGIT_MARGIN, Affine, Classes, Logit
 from gatewise.model import Model
 

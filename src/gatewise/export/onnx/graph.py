@@ -11,9 +11,8 @@ import numpy as np
 import onnx
 from numpy.typing import ArrayLike, NDArray
 
-from gatewise.circuit import N_CONSTANTS, Circuit
+from gatewise.circuit import N_CONSTANTS, Circuit, find_levels
 from gatewise.export.formulas import find_formula
-from gatewise.export.levels import find_last_reads, find_levels
 
 OPERATORS = {"and": "And", "or": "Or", "xor": "Xor"}
 
@@ -87,9 +86,8 @@ def add_circuit(graph: Graph, circuit: Circuit, inputs: Sequence[tuple[str, NDAr
     State
         From which the outputs can be read.
     """
-    levels = find_levels(circuit)
-    last_reads = find_last_reads(circuit, levels)
-    last_reads[:N_CONSTANTS] = levels.max() + 1
+    levels = find_levels(N_CONSTANTS + circuit.n_inputs, circuit.a, circuit.b)
+    last_reads = _find_last_reads(circuit, levels)
     state = State(graph, circuit.n_wires)
     shape = graph.add("Concat", graph.constant(np.array([N_CONSTANTS])), n_rows, axis=0)
     constants = graph.add("Expand", graph.constant([[False], [True]]), shape)
@@ -111,6 +109,16 @@ def add_circuit(graph: Graph, circuit: Circuit, inputs: Sequence[tuple[str, NDAr
         ]
         state.advance(tensors, wires, last_reads > level)
     return state
+
+
+def _find_last_reads(circuit: Circuit, levels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The highest level that reads each wire, 0 if nothing does; constants and outputs are read one level above all."""
+    last = np.zeros(circuit.n_wires, np.int64)
+    own = levels[N_CONSTANTS + circuit.n_inputs :]
+    np.maximum.at(last, circuit.a, own)
+    np.maximum.at(last, circuit.b, own)
+    last[circuit.outputs] = last[:N_CONSTANTS] = levels.max() + 1
+    return last
 
 
 def _add_gates(graph: Graph, gate: int, state: State, a: NDArray[np.int32], b: NDArray[np.int32]) -> str:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from gatewise.encode import Categorical, Encoder
 from gatewise.encode.columns import EQUAL, GREATER, MISSING, Column
-from gatewise.export.onnx_graph import Graph
+from gatewise.export.onnx.graph import Graph
+from gatewise.export.questions import round_constants
 
 Number: TypeAlias = Literal["float32", "float64"]
 TYPES = {"float32": onnx.TensorProto.FLOAT, "float64": onnx.TensorProto.DOUBLE}
@@ -115,17 +116,5 @@ def _ask_all(graph: Graph, column: Column, values: str, number: Number) -> list[
 def _ask(graph: Graph, question: int, values: str, constants: NDArray[np.float64], number: Number) -> str:
     if question == MISSING:
         return graph.add("IsNaN", values)
-    rounded = _round(question, constants) if number == "float32" else constants
+    rounded = round_constants(question, constants, np.dtype(number))
     return graph.add("Greater" if question == GREATER else "Equal", values, graph.constant(rounded[:, np.newaxis]))
-
-
-def _round(question: int, constants: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Constants that give the same answers for every float32.
-
-    x > t holds just where x > the largest float32 up to t; what is no float32 equals none.
-    """
-    with np.errstate(over="ignore"):
-        nearest = constants.astype(np.float32)
-    if question == GREATER:
-        return np.where(nearest > constants, np.nextafter(nearest, np.float32(-np.inf)), nearest)
-    return np.where(nearest == constants, nearest, np.float32(np.nan))

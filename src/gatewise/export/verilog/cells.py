@@ -14,8 +14,8 @@ import numpy as np
 
 from gatewise.circuit import N_CONSTANTS, Circuit
 from gatewise.export.adders import take_group, with_largest
-from gatewise.export.compressors import Adding, Compressor, LutInputs
-from gatewise.export.netlist import HeadForm
+from gatewise.export.named import HeadForm
+from gatewise.export.verilog.compressors import Adding, Compressor, LutInputs
 
 COMPRESSOR_LEVELS = 3
 """Levels of gates that take about as long as a compressor."""
