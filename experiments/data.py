@@ -28,7 +28,7 @@ class Dataset:
     """Rows to train on and rows to test.
 
     `shape` is that of an image, None for tables. `categories` maps the position of a column of categories to its number
-    of categories; the other columns are numbers.
+    of categories; the other columns are numbers. Categories of `ordinal` columns are in their natural order.
     """
 
     X: Rows
@@ -37,6 +37,7 @@ class Dataset:
     y_test: Labels
     names: tuple[str, ...] = ()
     categories: dict[int, int] | None = None
+    ordinal: tuple[int, ...] = ()
     shape: tuple[int, ...] | None = None
 
     @property
@@ -107,8 +108,11 @@ def _complete(table: Table) -> Table:
 
 def _from_table(table: Table) -> Dataset:
     """Its columns as numbers, its labels in alphabetical order, split at `official`."""
+    ordinal = tuple(i for i in table.categorical if table.X.iloc[:, i].str.match(r"\d+(-\d+)?$").all())
+    for i in ordinal:
+        table.X.isetitem(i, table.X.iloc[:, i].str.partition("-")[0].str.zfill(2))  # "5-9" as "05", before "10-14"
     X = table.numbers().astype(np.float32)
     y = pd.factorize(table.y, sort=True)[0].astype(np.int64)
-    n = table.official
+    n, names = table.official, tuple(table.X.columns)
     categories = {i: int(X[:, i].max()) + 1 for i in table.categorical}
-    return Dataset(X[:n], y[:n], X[n:], y[n:], names=tuple(table.X.columns), categories=categories)
+    return Dataset(X[:n], y[:n], X[n:], y[n:], names=names, categories=categories, ordinal=ordinal)

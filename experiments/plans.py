@@ -27,7 +27,6 @@ ADULT_BINS = {  # of the paper's code; it leaves out fnlwgt and education-num
     "capital-loss": (0.5, 4999.5),
     "hours-per-week": (0.5, 12.5, 25.5, 40.5, 59.5),
 }
-MAX_ORDINAL = 4  # values of MONK's attributes, at most
 
 
 @dataclass(frozen=True)
@@ -104,10 +103,9 @@ def one_hot(data: Dataset) -> Encoder:
 
 
 def thermometer(data: Dataset) -> Encoder:
-    """Quantile thresholds of numbers; MONK's attributes, which are numbers from 1 on, count as such."""
+    """Quantile thresholds of numbers and of ordinal categories, a bit for each other category."""
     assert data.categories is not None
-    are_numbers = max(data.categories.values()) <= MAX_ORDINAL
-    return Encoder.fit(data.X, categorical=() if are_numbers else list(data.categories))
+    return Encoder.fit(data.X, categorical=[i for i in data.categories if i not in data.ordinal])
 
 
 def image_plan(
@@ -158,10 +156,10 @@ def monk_plan(n_restarts: int, repeats: int) -> PlanOf:
 
 OURS: dict[str, PlanOf] = {
     "monk-1": monk_plan(n_restarts=20, repeats=10),
-    "monk-2": monk_plan(n_restarts=40, repeats=25),
-    "monk-3": monk_plan(n_restarts=20, repeats=5),
+    "monk-2": monk_plan(n_restarts=100, repeats=25),
+    "monk-3": monk_plan(n_restarts=100, repeats=5),
     "adult": residual_plan(thermometer, (Stage(100, Cosine(0.03)), Stage(25, Cosine(0.02), hard=True)), held_out=0.0),
-    "breast-cancer": residual_plan(one_hot, (Stage(100, Constant(0.03)),), tau=20.0, held_out=0.0),
+    "breast-cancer": residual_plan(one_hot, (Stage(50, Cosine(0.1), hard=True),), tau=20.0, held_out=0.0),
     "mnist-small": image_plan(epochs=(80, 20), reach=(5, 8), margin=4),
     "mnist": image_plan(epochs=(40, 10), reach=(5, 8), margin=4),
     "cifar-small": image_plan(epochs=(80, 20), reach=(5,), mirror=True, tau=20),

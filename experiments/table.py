@@ -20,7 +20,7 @@ TITLES = {
 }
 NETWORK_COLUMNS = ["network", "run", "Acc. %", "soft %", "# Param.", "OPs", "Space", "T. [CPU]", "training"]
 BASELINE_COLUMNS = ["network", "model", "the paper's %", "here %", "the paper's # Param.", "here"]
-GIANT_COLUMNS = ["network", "# Param.", "OPs", "Space, bytes", "T. [CPU]", "seconds to", "memory"]
+GIANT_COLUMNS = ["network", "# Param.", "OPs", "Space, bytes", "T. [CPU], µs", "seconds to", "memory"]
 
 INTRODUCTION = """\
 # Results
@@ -50,7 +50,8 @@ def render(records: Records) -> str:
 
 def _network_rows(setting: Setting, records: Records) -> Iterable[Sequence[str]]:
     accuracy = _plus_minus(setting.accuracy, setting.std)
-    ns, hours = (_or_dash(value, form) for value, form in ((setting.ns, "{:,.0f}"), (setting.hours, "{} h")))
+    ns = "-" if setting.ns is None else _round(setting.ns)
+    hours = "-" if setting.hours is None else f"{setting.hours} h"
     n_bytes = f"{setting.n_bytes:,.0f}"
     yield setting.name, "the paper", accuracy, "", f"{setting.n_gates:,}", "", n_bytes, ns, hours
     for recipe in ("paper", "ours"):
@@ -106,10 +107,6 @@ def _render_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _plus_minus(mean: float, std: float | None) -> str:
     return f"{mean:.2f}" if std is None else f"{mean:.2f} ± {std:.2f}"
-
-
-def _or_dash(value: float | None, form: str) -> str:
-    return "-" if value is None else form.format(value)
 
 
 def _round(value: float) -> str:
