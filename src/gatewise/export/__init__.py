@@ -5,7 +5,9 @@ Invariant: the same model gives the same bytes, and each package checks itself a
 """
 
 from gatewise.export.c import to_c
+from gatewise.export.cuda import to_cuda
 from gatewise.export.emit import Package, save_package
 from gatewise.export.library import Library, load_library, to_lib
+from gatewise.export.wasm import to_wasm
 
-__all__ = ["Library", "Package", "load_library", "save_package", "to_c", "to_lib"]
+__all__ = ["Library", "Package", "load_library", "save_package", "to_c", "to_cuda", "to_lib", "to_wasm"]

@@ -1,6 +1,6 @@
 """C compilers: which one there is, and how it is run.
 
-In: source files by name. Out: the bytes of a shared library.
+In: source files by name. Out: the bytes of what is compiled.
 Invariant: no shell is involved, and temporary files are in a folder that only this user reads, and are removed.
 """
 
@@ -18,6 +18,7 @@ PROGRAMS = ("cc", "gcc", "clang")
 SUFFIX = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
 """How the name of a shared library ends on this machine."""
 
+ZIG = (sys.executable, "-m", "ziglang", "cc")
 FLAGS = ("-std=c99", "-O2", "-shared", *(() if sys.platform == "win32" else ("-fPIC",)))
 
 
@@ -33,12 +34,25 @@ def find_compiler() -> list[str]:
         found = shutil.which(program)
         if found is not None:
             return [found]
-    if importlib.util.find_spec("ziglang") is not None:
-        return [sys.executable, "-m", "ziglang", "cc"]
+    if _has_zig():
+        return list(ZIG)
     raise FileNotFoundError(
         f"a C compiler must be installed, found none of {', '.join(PROGRAMS)} on the PATH, no zig, and no variable CC; "
         "get one by: pip install 'gatewise[export]'"
     )
+
+
+def find_wasm_compiler() -> list[str]:
+    """The command of a C compiler that makes WebAssembly: zig, of its Python package or on the PATH."""
+    if _has_zig():
+        return list(ZIG)
+    found = shutil.which("zig")
+    if found is None:
+        raise FileNotFoundError(
+            "zig must be installed to make WebAssembly, found no Python package ziglang and no zig on the PATH; "
+            "get it by: pip install 'gatewise[export]'"
+        )
+    return [found, "cc"]
 
 
 def build_library(files: Mapping[str, bytes], sources: Sequence[str], compiler: Sequence[str]) -> bytes:
@@ -55,12 +69,34 @@ def build_library(files: Mapping[str, bytes], sources: Sequence[str], compiler: 
     bytes
         The content of a shared library.
     """
+    return compile_files(files, [*compiler, *FLAGS, *sources], f"library{SUFFIX}")
+
+
+def compile_files(files: Mapping[str, bytes], command: Sequence[str], output: str) -> bytes:
+    """What a compiler makes of files, in a folder of their own.
+
+    Parameters
+    ----------
+    files : dict of file name to bytes
+    command : sequence of str
+        The compiler, its flags and the names of sources.
+    output : str
+        Name of the file that it writes.
+
+    Returns
+    -------
+    bytes
+        The content of that file.
+    """
     with tempfile.TemporaryDirectory(prefix="gatewise-") as folder:
         for name, data in files.items():
             (Path(folder) / name).write_bytes(data)
-        output = f"library{SUFFIX}"
-        command = [*compiler, *FLAGS, "-o", output, *sources]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace")
+        whole = [*command, "-o", output]
+        done = subprocess.run(whole, cwd=folder, capture_output=True, text=True, errors="replace")
         if done.returncode:
-            raise OSError(f"{shlex.join(command)} must succeed, got exit code {done.returncode}: {done.stderr:.2000}")
+            raise OSError(f"{shlex.join(whole)} must succeed, got exit code {done.returncode}: {done.stderr:.2000}")
         return (Path(folder) / output).read_bytes()
+
+
+def _has_zig() -> bool:
+    return importlib.util.find_spec("ziglang") is not None
