@@ -7,17 +7,23 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools import require_module
+from tools import require_module, require_tool
 
 require_module("torch", "pip install 'gatewise[torch]'")
 require_module("sklearn", "pip install 'gatewise[sklearn]'")
 
 ROOT = Path(__file__).parent.parent
+TOOLS = {
+    "export-cuda.md": {"g++": "apt-get install g++"},
+    "export-wasm.md": {"node": "apt-get install nodejs"},
+}
 
 
-@pytest.mark.parametrize("page", ["tutorial.md", "export-c.md"])
+@pytest.mark.parametrize("page", ["tutorial.md", "export-c.md", "export-cuda.md", "export-wasm.md"])
 def test_tutorial(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    for tool, install in TOOLS.get(page, {}).items():
+        require_tool(tool, install)
     blocks = re.findall(r"```(sh|python)\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
     assert {kind for kind, _ in blocks} == {"sh", "python"}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

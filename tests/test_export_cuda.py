@@ -1,6 +1,5 @@
 """Models as CUDA C++: packages check themselves as plain C++, and nvcc compiles them; nothing runs on a GPU."""
 
-import os
 import re
 import subprocess
 import sys
@@ -9,13 +8,19 @@ from pathlib import Path
 import pytest
 from cuda_programs import SANITIZE, compile_as_cpp
 from exported_models import HEADS, make_encoder, make_model, make_whole_encoder
-from tools import require_file
+from tools import require_tool
 
 from gatewise.cli import main
 from gatewise.export import save_package, to_cuda
 
-NVCC_FOLDER = Path("nvidia", "cu13")
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_120")
+
+
+def find_nvcc() -> str:
+    """The compiler of the Python package, or on the PATH."""
+    found = [Path(folder, "nvidia", "cu13", "bin", "nvcc") for folder in sys.path]
+    there = [str(path) for path in found if path.exists()]
+    return there[0] if there else require_tool("nvcc", "pip install 'gatewise[cuda]'")
 
 
 def run_check(package: dict[str, bytes], folder: Path) -> int:
@@ -59,13 +64,12 @@ def test_chunks_of_rows(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("head", ["classes", "logit"])
 def test_nvcc_compiles_for_several_architectures(head: str, tmp_path: Path) -> None:
-    found = [Path(folder) / NVCC_FOLDER for folder in sys.path if (Path(folder) / NVCC_FOLDER / "bin/nvcc").exists()]
-    nvcc = require_file((found or [Path("/usr/local/cuda")])[0] / "bin" / "nvcc", "pip install 'gatewise[cuda]'")
+    nvcc = find_nvcc()
     save_package(to_cuda(make_model(make_encoder(), HEADS[head])), tmp_path / "out")
     targets = [f"-gencode=arch=compute_{name[3:]},code={name}" for name in ARCHITECTURES]
     for source in ("model.cu", "check.cu"):
-        command = [str(nvcc), "-std=c++17", "-O2", "-Werror", "all-warnings", *targets, "-c", source]
-        done = subprocess.run(command, cwd=tmp_path / "out", capture_output=True, text=True, env=os.environ)
+        command = [nvcc, "-std=c++17", "-O2", "-Werror", "all-warnings", *targets, "-c", source]
+        done = subprocess.run(command, cwd=tmp_path / "out", capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 
 

@@ -3,7 +3,6 @@
 import importlib
 import os
 import shutil
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -13,22 +12,11 @@ def require_tool(name: str, install: str) -> str:
     """Path of `name`; without it the test is skipped, or fails when GATEWISE_NO_SKIP is set, as in CI."""
     path = shutil.which(name)
     if path is None:
-        _skip_or_fail(f"{name} is not on the PATH; get it with: {install}")
-    assert path is not None
+        reason = f"{name} is not on the PATH; get it with: {install}"
+        if os.environ.get("GATEWISE_NO_SKIP"):
+            pytest.fail(reason)
+        pytest.skip(reason)
     return path
-
-
-def require_file(path: Path, install: str) -> Path:
-    """The path of a tool that is not on the PATH, or as `require_tool`."""
-    if not path.exists():
-        _skip_or_fail(f"{path} does not exist; get it with: {install}")
-    return path
-
-
-def _skip_or_fail(reason: str) -> None:
-    if os.environ.get("GATEWISE_NO_SKIP"):
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 def require_module(name: str, install: str) -> ModuleType:
