@@ -34,7 +34,7 @@ $(BIN)/.tools: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet nanobind scikit-build-core cmake ninja numpy safetensors \
 		pytest hypothesis ruff mypy clang-format torch skorch tqdm matplotlib tensorboard pandas polars pyarrow \
-		"dask[dataframe,distributed]" ziglang pyosys onnx onnxruntime
+		"dask[dataframe,distributed]" ziglang pyosys onnx onnxruntime wasmtime
 	touch $@
 
 $(BIN)/.built: $(BIN)/.tools $(NATIVE)

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
+from batches import Answers, Case, read_answers, write_batches
 from tools import require_module, require_tool
 
-from gatewise import Circuit
 from gatewise.export import to_c
 
 WARNINGS = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror")
@@ -106,9 +105,7 @@ def compile_program(machine: Machine, folder: Path, sources: Sequence[str], *fla
     return [*machine.emulator, str(folder / "program")]
 
 
-def count_by_c(
-    machine: Machine, folder: Path, cases: Sequence[tuple[Circuit, Sequence[np.ndarray]]], style: str, lanes: int
-) -> list[list[tuple[np.ndarray, np.ndarray]]]:
+def count_by_c(machine: Machine, folder: Path, cases: Sequence[Case], style: str, lanes: int) -> Answers:
     """Counts of each batch of rows of each circuit, from single rows and from blocks, by one program for all."""
     names = [f"c{i}" for i in range(len(cases))]
     for name, (circuit, _) in zip(names, cases, strict=True):
@@ -120,28 +117,7 @@ def count_by_c(
     (folder / "driver.c").write_text(f"{includes}{DRIVER}{runs}{MAIN.replace('CALLS', calls)}")
     flags = [f"-D{name.upper()}_LANES={lanes}" for name in names]
     command = compile_program(machine, folder, ["driver.c", *(f"{name}.c" for name in names)], "-O1", *flags)
-    (folder / "in.bin").write_bytes(_ask(cases))
+    write_batches(folder, cases)
     done = subprocess.run(command, cwd=folder, capture_output=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    answers = np.frombuffer((folder / "out.bin").read_bytes(), "<i4")
-    arrays = iter(np.split(answers, np.cumsum(_sizes(cases))))
-    return [
-        [
-            (next(arrays).reshape(len(rows), circuit.n_groups), next(arrays).reshape(len(rows), circuit.n_groups))
-            for rows in batches
-        ]
-        for circuit, batches in cases
-    ]
-
-
-def _ask(cases: Sequence[tuple[Circuit, Sequence[np.ndarray]]]) -> bytes:
-    """Batches of each circuit, each its number of rows and their bits, up to a -1."""
-    return b"".join(
-        b"".join(np.int32(len(rows)).tobytes() + rows.astype(np.uint8).tobytes() for rows in batches)
-        + np.int32(-1).tobytes()
-        for _, batches in cases
-    )
-
-
-def _sizes(cases: Sequence[tuple[Circuit, Sequence[np.ndarray]]]) -> list[int]:
-    return [len(rows) * circuit.n_groups for circuit, batches in cases for rows in batches for _ in range(2)]
+    return read_answers(folder, cases)

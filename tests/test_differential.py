@@ -7,22 +7,23 @@ gives one array a batch, or several, each of which must be right.
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 import pytest
+from batches import Answers, Case
 from c_programs import count_by_c, find_machine
 from corpus import circuits, random_rows
+from cuda_programs import count_by_cuda
 from netlists import run_aiger, run_ascii_aiger, run_blif, run_onnx, run_pipelined_verilog, run_verilog
+from wasm_programs import count_by_wasm
 
 from gatewise import Circuit, Engine
+from gatewise.export.c.source import Style
 from gatewise.run import reference
 from gatewise.run.engine import LEVELS
 
 CORPUS = circuits()
 ROW_COUNTS = (0, 1, 63, 64, 65, 255, 256, 257, 1000)
-Case: TypeAlias = tuple[Circuit, Sequence[np.ndarray]]
-Answers: TypeAlias = list[list[tuple[np.ndarray, ...]]]
 
 
 def run_engine(level: str, cases: Sequence[Case], _: Path) -> Answers:
@@ -30,7 +31,15 @@ def run_engine(level: str, cases: Sequence[Case], _: Path) -> Answers:
 
 
 def run_c(machine: str, style: str, lanes: int, cases: Sequence[Case], folder: Path) -> Answers:
-    return [list(batches) for batches in count_by_c(find_machine(machine), folder, cases, style, lanes)]
+    return count_by_c(find_machine(machine), folder, cases, style, lanes)
+
+
+def run_wasm(style: Style, cases: Sequence[Case], folder: Path) -> Answers:
+    return count_by_wasm(folder, cases, style)
+
+
+def run_cuda(cases: Sequence[Case], folder: Path) -> Answers:
+    return count_by_cuda(folder, cases)
 
 
 def run_netlist(run: Callable[[Circuit, np.ndarray], np.ndarray], cases: Sequence[Case], _: Path) -> Answers:
@@ -60,6 +69,9 @@ BACK_ENDS: dict[str, Callable[[Sequence[Case], Path], Answers]] = {
     "Verilog, pipelined": partial(run_netlist, run_pipelined_verilog),
     "C table, Cortex-M3": partial(run_c, "cortex-m3", "table", 8),
     "C unrolled, Cortex-M3": partial(run_c, "cortex-m3", "unrolled", 32),
+    "WebAssembly unrolled, node and wasmtime": partial(run_wasm, "unrolled"),
+    "WebAssembly table, node and wasmtime": partial(run_wasm, "table"),
+    "CUDA, as C++": run_cuda,
 }
 
 

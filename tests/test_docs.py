@@ -13,15 +13,19 @@ require_module("torch", "pip install 'gatewise[torch]'")
 require_module("sklearn", "pip install 'gatewise[sklearn]'")
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["tutorial.md", "export-c.md", "export-aiger.md", "export-onnx.md", "export-verilog.md"]
-TOOLS = {"export-verilog.md": ("iverilog", "apt-get install iverilog")}
+PAGES = ["tutorial.md", *(f"export-{target}.md" for target in ("c", "cuda", "wasm", "aiger", "onnx", "verilog"))]
+TOOLS = {
+    "export-cuda.md": {"g++": "apt-get install g++"},
+    "export-wasm.md": {"node": "apt-get install nodejs"},
+    "export-verilog.md": {"iverilog": "apt-get install iverilog"},
+}
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if page in TOOLS:
-        require_tool(*TOOLS[page])
     monkeypatch.chdir(tmp_path)
+    for tool, install in TOOLS.get(page, {}).items():
+        require_tool(tool, install)
     blocks = re.findall(r"```(sh|python)\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
     assert blocks
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

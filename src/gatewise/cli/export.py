@@ -15,6 +15,8 @@ EXAMPLES = """examples:
   gatewise export churn.gw --to c -o churn_c
   gatewise export churn.gw --to c --style table --dtype float32 --name churn -o churn_mcu
   gatewise export churn.gw --to lib -o churn_lib
+  gatewise export churn.gw --to wasm --name churn -o churn_web
+  gatewise export churn.gw --to cuda --dtype float32 -o churn_gpu
 """
 
 
@@ -31,6 +33,8 @@ class Target:
 TARGETS = {
     "c": Target("C99 source", export.to_c, ("name", "style", "dtype")),
     "verilog": Target("Verilog-2001", export.to_verilog, ("name",)),
+    "wasm": Target("WebAssembly and JavaScript", export.to_wasm, ("name", "style", "dtype")),
+    "cuda": Target("CUDA C++ source, for many rows", export.to_cuda, ("name", "dtype")),
     "lib": Target("a shared library", export.to_lib, ("name", "style"), takes_circuits=False),
 }
 

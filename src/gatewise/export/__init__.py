@@ -9,9 +9,11 @@ from typing import Any
 from gatewise.export.aiger import to_aiger
 from gatewise.export.blif import to_blif
 from gatewise.export.c import to_c
+from gatewise.export.cuda import to_cuda
 from gatewise.export.emit import Package, save_package
 from gatewise.export.library import Library, load_library, to_lib
 from gatewise.export.verilog import to_verilog
+from gatewise.export.wasm import to_wasm
 
 __all__ = [
     "Library",
@@ -21,9 +23,11 @@ __all__ = [
     "to_aiger",
     "to_blif",
     "to_c",
+    "to_cuda",
     "to_lib",
     "to_onnx",
     "to_verilog",
+    "to_wasm",
 ]
 
 

@@ -5,6 +5,7 @@ Invariant: a row of that dtype gets the bits that `Encoder.encode` gives it; whe
 ValueError. Categories that are not all numbers are given to exported code by their position among the values.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +59,34 @@ def ask(encoder: Encoder, dtype: str) -> list[Asked]:
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r:.60}")
     return [_ask_column(column, np.dtype(dtype)) for column in encoder.columns]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a bit says about a column: whether its number is greater than a constant, equal to it, or missing."""
+
+    column: int
+    kind: int
+    constant: float | int
+
+
+def list_questions(asked: Sequence[Asked]) -> list[Question]:
+    """The comparisons of all columns, bit by bit, with the kinds of `gatewise.encode`.
+
+    Examples
+    --------
+    >>> list_questions([Asked(True, (0.5,), "nan", False)])
+    [Question(column=0, kind=0, constant=0.5), Question(column=0, kind=2, constant=0)]
+    """
+    questions = []
+    for column, found in enumerate(asked):
+        kind = GREATER if found.is_greater else EQUAL
+        questions += [Question(column, kind, constant) for constant in found.constants]
+        if found.missing == "nan":
+            questions.append(Question(column, MISSING, 0))
+        elif found.missing is not None:
+            questions.append(Question(column, EQUAL, int(found.missing)))
+    return questions
 
 
 def is_coded(column: Column) -> bool:

@@ -5,6 +5,8 @@ Invariant: the code gives the counts, scores and answers of the model, bit for b
 includes nothing but stdint.h, and equal models give equal bytes.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from gatewise.circuit import Circuit
@@ -21,7 +23,7 @@ from gatewise.export.names import check_name
 from gatewise.export.questions import ask
 from gatewise.model import Model
 
-__all__ = ["to_c"]
+__all__ = ["make_source", "to_c", "write_code"]
 
 RESERVED = ("check", "stdint")
 
@@ -56,6 +58,19 @@ def to_c(
     >>> "w[0] ^ w[1]" in package["parity.c"].decode()
     True
     """
+    source = make_source(model, style=style, name=name, dtype=dtype)
+    code = write_code(source)
+    files = {
+        f"{name}.h": code.header,
+        f"{name}.c": code.source,
+        "check.c": write_check(source),
+        "README.md": write_readme(source, code.n_words),
+    }
+    return {file: text.encode() for file, text in files.items()}
+
+
+def make_source(model: Model | Circuit, *, style: Style, name: str, dtype: str | None) -> Source:
+    """What is exported, from the arguments of `to_c`."""
     if check_name(name) in RESERVED:
         raise ValueError(f"name must be none of {', '.join(RESERVED)}, which other files have, got {name!r}")
     if style not in ("unrolled", "table"):
@@ -64,18 +79,25 @@ def to_c(
     circuit, head = (model.circuit, model.head) if isinstance(model, Model) else (model, None)
     dtype = dtype or ("float64" if isinstance(model, Model) else "uint8")
     netlist = lower(circuit)
-    source = Source(name, dtype, encoder, circuit, head, sort_nodes(netlist) if style == "table" else netlist)
-    asked = ask(encoder, dtype)
-    literals = [[format_constant(value, dtype) for value in column.constants] for column in asked]
-    body = (write_table if style == "table" else write_unrolled)(asked, source.netlist, literals)
+    return Source(name, dtype, style, encoder, circuit, head, sort_nodes(netlist) if style == "table" else netlist)
+
+
+@dataclass(frozen=True)
+class Code:
+    """The text of a header and of its source, and how many words `evaluate` works on."""
+
+    header: str
+    source: str
+    n_words: int
+
+
+def write_code(source: Source) -> Code:
+    """The header and the source."""
+    asked = ask(source.encoder, source.dtype)
+    literals = [[format_constant(value, source.dtype) for value in column.constants] for column in asked]
+    body = (write_table if source.style == "table" else write_unrolled)(asked, source.netlist, literals)
     prototypes, head_code = write_head(source)
-    files = {
-        f"{name}.h": write_header(source, prototypes),
-        f"{name}.c": write_source(source, body, head_code),
-        "check.c": write_check(source),
-        "README.md": write_readme(source, style, body.n_words),
-    }
-    return {file: text.encode() for file, text in files.items()}
+    return Code(write_header(source, prototypes), write_source(source, body, head_code), body.n_words)
 
 
 def _bits_encoder(circuit: Circuit) -> Encoder:

@@ -1,24 +1,16 @@
 """check.c: a program that asks exported code for answers that the reference evaluator has given.
 
-In: a `Source`. Out: C text. Rows are drawn around what the encoder compares with, so that every comparison is tried
-from both sides, with missing, infinite and unknown values.
+In: a `Source`. Out: C text.
 """
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gatewise.encode.columns import Column
 from gatewise.export.c.source import Source, format_constant
 from gatewise.export.emit import Writer, format_float
-from gatewise.export.questions import encode_numbers, is_coded
+from gatewise.export.vectors import draw_vectors
 from gatewise.heads import Classes
-from gatewise.run.reference import count_groups
-
-N_ROWS = 70
-MAX_CELLS = 50_000
 
 MAIN = """
 int main(void) {
@@ -62,55 +54,33 @@ static int check_head(int32_t row) {
 
 def write_check(source: Source) -> str:
     """The program; it exits with 0 if all answers are right, 1, 2 or 3 if counts, head or blocks are wrong."""
-    rows = draw_rows(source)
-    bits = encode_numbers(source.encoder, rows)
-    counts = count_groups(source.circuit, bits)
-    octets = np.packbits(bits, axis=1, bitorder="little")
     writer = Writer()
     writer.lines("/* Exits with 0 if the code gives the answers of gatewise's reference evaluator. */")
-    writer.lines(f'#include "{source.name}.h"\n\n#define N_ROWS {len(rows)}\n')
-    numbers = ((format_constant(number, source.dtype) for number in row) for row in rows.tolist())
-    _write_matrix(writer, "model_value", "rows", numbers)
-    _write_matrix(writer, "uint8_t", "bits", (map(str, row) for row in octets.tolist()))
-    _write_matrix(writer, "int32_t", "expected_counts", (map(str, row) for row in counts.tolist()))
+    write_vectors(writer, source, format_constant)
     if source.head is None:
         writer.lines("static int check_head(int32_t row) { return row >= 0; }")
     else:
-        scores = source.head.scores(counts)
-        _write_matrix(writer, "double", "expected_scores", (map(format_float, row) for row in scores.tolist()))
-        if isinstance(source.head, Classes):
-            _write_matrix(writer, "int32_t", "expected_class", ([str(k)] for k in counts.argmax(axis=1).tolist()))
         writer.line(f"#define IS_PREDICTED(row) ({_is_predicted(source)})")
         writer.lines(CHECK_SCORES)
     writer.lines(MAIN)
     return source.rename(writer.text())
 
 
-def draw_rows(source: Source) -> NDArray[Any]:
-    """Rows of the dtype, shape (n_rows, n_columns), the same at every call."""
-    rng = np.random.default_rng(0)
-    n_columns = source.encoder.n_columns
-    n_rows = int(np.clip(MAX_CELLS // max(n_columns, 1), 3, N_ROWS))
-    rows = np.zeros((n_rows, n_columns), source.dtype)
-    for i, column in enumerate(source.encoder.columns):
-        rows[:, i] = rng.choice(_values_to_try(column, rows.dtype), n_rows)
-    return rows
-
-
-def _values_to_try(column: Column, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """What a column is compared with, its neighbors, and values that are special."""
-    constants = column.tests()[1] if not is_coded(column) else np.arange(column.n_bits + 2.0)
-    if dtype.kind == "f":
-        with np.errstate(over="ignore", under="ignore"):
-            near = constants.astype(dtype)
-            up, down = (np.nextafter(near, dtype.type(limit)) for limit in (np.inf, -np.inf))
-        special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan], dtype)
-        return np.concatenate([near, up, down, special])
-    limits = np.iinfo(dtype)
-    near = np.floor(constants)
-    wanted = np.concatenate([near - 1, near, near + 1, [0, limits.min, limits.max]])
-    tried: NDArray[Any] = np.clip(wanted, limits.min, limits.max).astype(dtype)
-    return tried
+def write_vectors(writer: Writer, source: Source, format_number: Callable[[float | int, str], str]) -> None:
+    """Rows and their answers as constant arrays, behind the header of the export."""
+    vectors = draw_vectors(source.encoder, source.circuit, source.dtype)
+    counts = vectors.counts
+    octets = np.packbits(vectors.bits, axis=1, bitorder="little")
+    writer.lines(f'#include "{source.name}.h"\n\n#define N_ROWS {len(vectors.rows)}\n')
+    numbers = ((format_number(number, source.dtype) for number in row) for row in vectors.rows.tolist())
+    _write_matrix(writer, "model_value", "rows", numbers)
+    _write_matrix(writer, "uint8_t", "bits", (map(str, row) for row in octets.tolist()))
+    _write_matrix(writer, "int32_t", "expected_counts", (map(str, row) for row in counts.tolist()))
+    if source.head is not None:
+        scores = source.head.scores(counts)
+        _write_matrix(writer, "double", "expected_scores", (map(format_float, row) for row in scores.tolist()))
+    if isinstance(source.head, Classes):
+        _write_matrix(writer, "int32_t", "expected_class", ([str(k)] for k in counts.argmax(axis=1).tolist()))
 
 
 def _is_predicted(source: Source) -> str:

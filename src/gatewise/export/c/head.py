@@ -20,6 +20,14 @@ from gatewise.heads import Affine, Classes, Head, Logit
 SCORES = "void model_scores(const model_value *row, double *scores)"
 PREDICT_CLASS_HEAD = "int32_t model_predict(const model_value *row)"
 
+SCORES_OF_ROW = """
+void model_scores(const model_value *row, double *scores) {
+  int32_t counts[MODEL_N_GROUPS];
+  model_counts(row, counts);
+  score(counts, scores);
+}
+"""
+
 PREDICT_CLASS = """
 int32_t model_predict(const model_value *row) {
   int32_t counts[MODEL_N_GROUPS], best = 0, k;
@@ -68,7 +76,8 @@ def write_head(source: Source) -> tuple[list[str], str]:
     if source.head is not None:
         what = "Count / tau of each class" if isinstance(source.head, Classes) else "The value of each output"
         prototypes.append(f"/* {what}: scores[MODEL_N_GROUPS]. */\n{SCORES};")
-        _write_scores(source.head, code)
+        write_score(source.head, code)
+        code.section(SCORES_OF_ROW)
     if isinstance(source.head, Classes):
         prototypes.append(f"/* The class with the highest count, the lowest of several. */\n{PREDICT_CLASS_HEAD};")
         prototypes.append("/* The label of a class, in UTF-8. */\nconst char *model_label(int32_t index);")
@@ -105,22 +114,29 @@ def quote(text: str) -> str:
     return f'"{"".join(shown)}"'
 
 
-def _write_scores(head: Head, code: Writer) -> None:
+def write_score(head: Head, code: Writer) -> None:
+    """The function `score`, from counts to scores, and its tables."""
     if isinstance(head, Logit):
         _write_doubles(code, "logits", _link_table(head))
     if isinstance(head, Affine):
         _write_doubles(code, "scale", head.scale)
         _write_doubles(code, "offset", head.offset)
-    with code.block(f"{SCORES} {{", "}"):
-        code.lines("int32_t counts[MODEL_N_GROUPS], k;\nmodel_counts(row, counts);")
+    with code.block("static void score(const int32_t *counts, double *scores) {", "}"):
+        code.line("int32_t k;")
         with code.block("for (k = 0; k < MODEL_N_GROUPS; ++k) {", "}"):
-            if isinstance(head, Classes):
-                code.line(f"scores[k] = counts[k] / {format_float(head.tau)};")
-                return
-            link = "logits[counts[k]]" if isinstance(head, Logit) else f"counts[k] / {format_float(head.group_size)}"
-            code.line(f"const volatile double share = {link};")
-            code.line("const volatile double product = share * scale[k]; /* volatile: rounded, never fused */")
-            code.line("scores[k] = product + offset[k];")
+            code.lines(_formula(head))
+
+
+def _formula(head: Head) -> str:
+    """Statements that make a score of a count."""
+    if isinstance(head, Classes):
+        return f"scores[k] = counts[k] / {format_float(head.tau)};"
+    share = "logits[counts[k]]" if isinstance(head, Logit) else f"counts[k] / {format_float(head.group_size)}"
+    return f"""
+const volatile double share = {share};
+const volatile double product = share * scale[k]; /* volatile: rounded, never fused */
+scores[k] = product + offset[k];
+"""
 
 
 def _link_table(head: Logit) -> Sequence[float]:

@@ -10,7 +10,7 @@ from gatewise.export.c.source import C_TYPES, Source
 from gatewise.export.emit import Writer
 from gatewise.export.names import escape_names
 from gatewise.export.questions import is_coded
-from gatewise.heads import Classes, Logit
+from gatewise.heads import Classes, Head, Logit
 
 MAX_LISTED = 256
 """Columns that are described one by one; those of images are not."""
@@ -49,19 +49,9 @@ files with `-D{NAME}_LANES=n` to change the 64 rows to 8, 16 or 32 (which saves 
 """
 
 
-def write_readme(source: Source, style: str, n_words: int) -> str:
+def write_readme(source: Source, n_words: int) -> str:
     """The README."""
-    circuit, encoder = source.circuit, source.encoder
-    what = "circuit" if source.head is None else "classifier" if isinstance(source.head, Classes) else "regression"
-    fields = {
-        "name": source.name,
-        "NAME": source.name.upper(),
-        "what": what,
-        "style": style,
-        "gates": source.netlist.n_gates,
-        "bits": circuit.n_inputs,
-        "columns": encoder.n_columns,
-        "groups": circuit.n_groups,
+    fields = describe_fields(source) | {
         "ctype": C_TYPES[source.dtype],
         "words": n_words + source.n_counted,
         "stack": 8 * (n_words + source.n_counted),
@@ -69,26 +59,44 @@ def write_readme(source: Source, style: str, n_words: int) -> str:
     }
     writer = Writer()
     writer.lines((BUILD + ABI).format(**fields))
-    _write_columns(writer, source)
-    if isinstance(source.head, Classes):
-        writer.section("## Classes\n")
-        writer.line()
-        for i, label in enumerate(source.head.labels):
-            writer.line(f"- {i}: {_show(label)}")
+    write_columns(writer, source, f"{source.name.upper()}_COLUMN_")
     return writer.text()
+
+
+def describe_fields(source: Source) -> dict[str, object]:
+    """What READMEs of all targets say about a model."""
+    what = "circuit" if source.head is None else "classifier" if isinstance(source.head, Classes) else "regression"
+    return {
+        "name": source.name,
+        "NAME": source.name.upper(),
+        "what": what,
+        "style": source.style,
+        "gates": source.netlist.n_gates,
+        "bits": source.circuit.n_inputs,
+        "columns": source.encoder.n_columns,
+        "groups": source.circuit.n_groups,
+        "scores": describe_scores(source.head),
+    }
+
+
+def describe_scores(head: Head | None) -> str:
+    """How scores are made of counts."""
+    if head is None:
+        return ""
+    if isinstance(head, Classes):
+        return f"count / tau; tau is {head.tau!r}"
+    share = "logit(share), share drawn into [0.001, 0.999]" if isinstance(head, Logit) else "share"
+    return f"offset + scale * {share}; share = count / {head.group_size}"
 
 
 def _list_functions(source: Source) -> list[str]:
     head, name, rows = source.head, source.name, []
     if isinstance(head, Classes):
-        rows.append(
-            f"| `{name}_scores(row, scores)` | count / tau, `double scores[{head.n_groups}]`; tau is {head.tau!r} |"
-        )
+        rows.append(f"| `{name}_scores(row, scores)` | `double scores[{head.n_groups}]`: {describe_scores(head)} |")
         rows.append(f"| `int32_t {name}_predict(row)` | the class with the highest count, the lowest of several |")
         rows.append(f"| `const char *{name}_label(class)` | its label |")
     elif head is not None:
-        share = "logit(share), share drawn into [0.001, 0.999]" if isinstance(head, Logit) else "share"
-        rule = f"offset + scale * {share}; share = count / {head.group_size}"
+        rule = describe_scores(head)
         rows.append(f"| `{name}_scores(row, scores)` | values, `double scores[{head.n_groups}]`: {rule} |")
         predict = f"double {name}_predict(row)" if head.n_groups == 1 else f"{name}_predict(row, values)"
         rows.append(f"| `{predict}` | the same |")
@@ -97,7 +105,17 @@ def _list_functions(source: Source) -> list[str]:
     return rows
 
 
-def _write_columns(writer: Writer, source: Source) -> None:
+def write_columns(writer: Writer, source: Source, prefix: str | None = None) -> None:
+    """What each number of a row is, and each class; names of positions start with the prefix, if they have names."""
+    _write_column_table(writer, source, prefix)
+    if isinstance(source.head, Classes):
+        writer.section("## Classes\n")
+        writer.line()
+        for i, label in enumerate(source.head.labels):
+            writer.line(f"- {i}: {_show(label)}")
+
+
+def _write_column_table(writer: Writer, source: Source, prefix: str | None) -> None:
     columns = source.encoder.columns
     writer.section("## Columns")
     writer.line()
@@ -108,10 +126,10 @@ def _write_columns(writer: Writer, source: Source) -> None:
         numbers = "" if any(map(is_coded, columns)) else ", all of them numbers"
         writer.line(f"{len(columns)} columns{numbers}; those without bits are not read.")
         return
-    names = escape_names(source.encoder.names) if source.encoder.named else None
+    names = escape_names(source.encoder.names) if source.encoder.named and prefix else None
     writer.lines("| position | column | bits | number |\n|---|---|---|---|")
     for i, column in enumerate(columns):
-        position = f"`{source.name.upper()}_COLUMN_{names[i]}` = {i}" if names else str(i)
+        position = f"`{prefix}{names[i]}` = {i}" if names else str(i)
         writer.line(f"| {position} | {_show(column.name)} | {column.n_bits} | {_describe(column, source.dtype)} |")
 
 

@@ -31,6 +31,7 @@ class Source:
         What all names start with.
     dtype : str
         Type of the numbers of a row.
+    style : {"unrolled", "table"}
     encoder : Encoder
     circuit : Circuit
     head : Head, or None for a circuit alone
@@ -40,6 +41,7 @@ class Source:
 
     name: str
     dtype: str
+    style: Style
     encoder: Encoder
     circuit: Circuit
     head: Head | None
@@ -153,43 +155,56 @@ static void count_one(const model_word *y, int32_t *counts) {
     (a) = half ^ in;                            \\
   } while (0)
 
-/* Adds n words, or their inverses, to the bit-sliced counter of every lane, seven at a time. */
-static void add_words(const model_word *y, int32_t n, int is_inverted, model_word *planes) {
-  const model_word zero = {0}, flip = MASK(is_inverted);
-  int32_t i, j;
-  for (i = 0; i < n; i += 7) {
-    model_word v[7], carry;
-    for (j = 0; j < 7; ++j) v[j] = i + j < n ? y[i + j] ^ flip : zero;
-    ADD(v[0], v[1], v[2]);
-    ADD(v[3], v[4], v[5]);
-    carry = v[6];
-    ADD(v[0], v[3], carry);
-    ADD(v[2], v[5], carry);
-    v[1] = zero;
-    ADD(planes[0], v[0], v[1]);
-    ADD(planes[1], v[2], v[1]);
-    ADD(planes[2], carry, v[1]);
-    for (j = 3; j < N_PLANES; ++j) {
-      const model_word digit = planes[j];
-      planes[j] = digit ^ v[1];
-      v[1] = digit & v[1];
-    }
+/* Adds seven words to the bit-sliced counter of every lane. */
+static void add_seven(model_word *v, model_word *planes) {
+  model_word carry = v[6];
+  int32_t j;
+  ADD(v[0], v[1], v[2]);
+  ADD(v[3], v[4], v[5]);
+  ADD(v[0], v[3], carry);
+  ADD(v[2], v[5], carry);
+  v[1] = v[1] ^ v[1];
+  ADD(planes[0], v[0], v[1]);
+  ADD(planes[1], v[2], v[1]);
+  ADD(planes[2], carry, v[1]);
+  for (j = 3; j < N_PLANES; ++j) {
+    const model_word digit = planes[j];
+    planes[j] = digit ^ v[1];
+    v[1] = digit & v[1];
   }
 }
 
-/* Counts of all lanes: of lane l and group k at counts[l * MODEL_N_GROUPS + k]. */
-static void count_lanes(const model_word *y, int32_t *counts) {
-  const model_word zero = {0};
+/* Adds n words, or their inverses. */
+static void add_words(const model_word *y, int32_t n, int is_inverted, model_word *planes) {
+  const model_word zero = {0}, flip = MASK(is_inverted);
+  model_word v[7];
+  int32_t i = 0, j;
+  for (; i + 7 <= n; i += 7) {
+    for (j = 0; j < 7; ++j) v[j] = y[i + j] ^ flip;
+    add_seven(v, planes);
+  }
+  for (j = 0; j < 7; ++j) v[j] = i + j < n ? y[i + j] ^ flip : zero;
+  add_seven(v, planes);
+}
+
+/* Counts of group k of all lanes: bit j of that of lane l is bit l of planes[j]. Gives the words of the next group. */
+static const model_word *sum_group(const model_word *y, int32_t k, model_word *planes) {
+  int32_t j;
+  for (j = 0; j < N_PLANES; ++j) planes[j] = MASK((groups[k][0] - groups[k][2]) >> j & 1);
+  add_words(y, groups[k][1], 0, planes);
+  y += groups[k][1];
+  add_words(y, groups[k][2], 1, planes);
+  return y + groups[k][2];
+}
+
+/* Counts of the first n lanes: of lane l and group k at counts[l * MODEL_N_GROUPS + k]. */
+static void count_lanes(const model_word *y, int32_t n, int32_t *counts) {
   int32_t k, lane, j;
   for (k = 0; k < MODEL_N_GROUPS; ++k) {
     model_word planes[N_PLANES];
-    for (j = 0; j < N_PLANES; ++j) planes[j] = zero;
-    add_words(y, groups[k][1], 0, planes);
-    y += groups[k][1];
-    add_words(y, groups[k][2], 1, planes);
-    y += groups[k][2];
-    for (lane = 0; lane < MODEL_LANES; ++lane) {
-      int32_t count = groups[k][0] - groups[k][2];
+    y = sum_group(y, k, planes);
+    for (lane = 0; lane < n; ++lane) {
+      int32_t count = 0;
       for (j = 0; j < N_PLANES; ++j) count += MODEL_LANE(planes[j], lane) << j;
       counts[lane * MODEL_N_GROUPS + k] = count;
     }
@@ -220,7 +235,7 @@ void model_block(const model_word *bits_of_rows, int32_t *counts) {
   w[0] = y[0] = zero;
   for (i = 0; i < MODEL_N_BITS; ++i) w[i] = bits_of_rows[i];
   evaluate(w, y);
-  count_lanes(y, counts);
+  count_lanes(y, MODEL_LANES, counts);
 }
 """
 
@@ -270,7 +285,7 @@ def write_header(source: Source, prototypes: Sequence[str]) -> str:
 
 def write_source(source: Source, body: Body, head_code: str) -> str:
     """The source."""
-    most = max((len(group.added) + len(group.subtracted) for group in source.netlist.groups), default=0)
+    most = max((group.base + len(group.added) for group in source.netlist.groups), default=0)
     writer = Writer("  ")
     writer.lines(OPENING.replace("model_.h", f"{source.name}.h"))
     writer.line()

@@ -179,7 +179,7 @@ def sort_nodes(netlist: Netlist) -> Netlist:
     cuts = np.searchsorted(level[netlist.n_inputs :][by_level], np.arange(1, level.max(initial=0) + 2))
     for idx in np.split(by_level, cuts)[1:-1]:
         a, b = old2new[netlist.a[idx]], old2new[netlist.b[idx]]
-        operation = _operations(np.where(a > b, netlist.gate[idx], swap_operands(netlist.gate[idx])))
+        operation = find_operations(np.where(a > b, netlist.gate[idx], swap_operands(netlist.gate[idx])))
         sorted_idx = idx[np.lexsort((np.minimum(a, b), np.maximum(a, b), operation))]
         old2new[netlist.n_inputs + sorted_idx] = np.arange(n_done, n_done + len(idx))
         n_done += len(idx)
@@ -195,7 +195,7 @@ def sort_nodes(netlist: Netlist) -> Netlist:
     )
 
 
-def _operations(gate: NDArray[np.uint8]) -> NDArray[np.int64]:
+def find_operations(gate: NDArray[np.uint8]) -> NDArray[np.int64]:
     """Of gates that are false when both operands are: whether a, b and ab are terms of the sum modulo 2, as bits."""
     terms = coefficients().astype(np.int64) & 1
     codes: NDArray[np.int64] = (terms[:, 1:] @ np.array([1, 2, 4]))[gate]
@@ -204,7 +204,7 @@ def _operations(gate: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 def _put_gates(string: BitString, netlist: Netlist) -> None:
     level = netlist.levels()[netlist.n_inputs :]
-    operation = _operations(netlist.gate)
+    operation = find_operations(netlist.gate)
     is_first = (np.diff(level, prepend=1) != 0) | (np.diff(operation, prepend=-1) != 0)
     runs = np.split(np.arange(netlist.n_gates), np.flatnonzero(is_first)[1:]) if netlist.n_gates else []
     string.put_size(len(runs))

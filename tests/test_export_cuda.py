@@ -1,0 +1,96 @@
+"""Models as CUDA C++: packages check themselves as plain C++, and nvcc compiles them; nothing runs on a GPU."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cuda_programs import SANITIZE, compile_as_cpp
+from exported_models import HEADS, make_encoder, make_model, make_whole_encoder
+from tools import require_tool
+
+from gatewise.cli import main
+from gatewise.export import save_package, to_cuda
+
+ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_120")
+
+
+def find_nvcc() -> str:
+    """The compiler of the Python package, or on the PATH."""
+    found = [Path(folder, "nvidia", "cu13", "bin", "nvcc") for folder in sys.path]
+    there = [str(path) for path in found if path.exists()]
+    return there[0] if there else require_tool("nvcc", "pip install 'gatewise[cuda]'")
+
+
+def run_check(package: dict[str, bytes], folder: Path) -> int:
+    """Exit code of the package's own check, as C++."""
+    save_package(package, folder / "out")
+    sources = [file for file in package if file.endswith(".cu")]
+    return subprocess.run([compile_as_cpp(folder / "out", sources, *SANITIZE)], timeout=300).returncode
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("head", HEADS)
+def test_packages_check_themselves(head: str, dtype: str, tmp_path: Path) -> None:
+    assert run_check(to_cuda(make_model(make_encoder(), HEADS[head]), dtype=dtype), tmp_path) == 0
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8"])
+def test_rows_of_integers(dtype: str, tmp_path: Path) -> None:
+    package = to_cuda(make_model(make_whole_encoder(), HEADS["classes"]), dtype=dtype)
+    assert run_check(package, tmp_path) == 0
+
+
+@pytest.mark.parametrize(
+    ("array", "code"), [("expected_counts", 1), ("expected_scores", 2), ("expected_class", 2), ("bits", 3)]
+)
+def test_the_check_finds_wrong_answers(array: str, code: int, tmp_path: Path) -> None:
+    package = to_cuda(make_model(make_encoder(), HEADS["classes"]))
+    text = package["check.cu"].decode()
+    changed = re.sub(rf"( {array}\[N_ROWS\].*?\{{\s*\{{\s*)[\d.]+", r"\g<1>77", text, count=1, flags=re.DOTALL)
+    assert changed != text
+    assert run_check(package | {"check.cu": changed.encode()}, tmp_path) == code
+
+
+def test_chunks_of_rows(tmp_path: Path) -> None:
+    package = to_cuda(make_model(make_encoder(), HEADS["classes"]))
+    text = package["model.cu"].decode()
+    changed = re.sub(r"#define MAX_WORDS \d+", "#define MAX_WORDS 1", text)
+    assert changed != text
+    assert run_check(package | {"model.cu": changed.encode()}, tmp_path) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("head", ["classes", "logit"])
+def test_nvcc_compiles_for_several_architectures(head: str, tmp_path: Path) -> None:
+    nvcc = find_nvcc()
+    save_package(to_cuda(make_model(make_encoder(), HEADS[head])), tmp_path / "out")
+    targets = [f"-gencode=arch=compute_{name[3:]},code={name}" for name in ARCHITECTURES]
+    for source in ("model.cu", "check.cu"):
+        command = [nvcc, "-std=c++17", "-O2", "-Werror", "all-warnings", *targets, "-c", source]
+        done = subprocess.run(command, cwd=tmp_path / "out", capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_same_model_gives_the_same_bytes() -> None:
+    first, second = (to_cuda(make_model(make_encoder(), HEADS["logit"])) for _ in range(2))
+    assert first == second
+
+
+def test_it_says_what_is_not_tested() -> None:
+    readme = to_cuda(make_model(make_encoder(), HEADS["classes"]))["README.md"].decode()
+    assert "They do not run it on a GPU" in readme
+
+
+def test_names_of_other_files_are_refused() -> None:
+    with pytest.raises(ValueError, match="name must be none of cpu, math, which other files have, got 'cpu'"):
+        to_cuda(make_model(make_encoder(), HEADS["classes"]), name="cpu")
+
+
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    model = make_model(make_encoder(), HEADS["classes"])
+    model.save("m.gw")
+    assert main(["export", "m.gw", "--to", "cuda", "-o", "out", "--name", "m"]) == 0
+    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == to_cuda(model, name="m")
