@@ -16,6 +16,7 @@ from gatewise.cli import main
 from gatewise.export import save_package, to_wasm
 from gatewise.export.compilers import find_wasm_compiler
 from gatewise.heads import Classes
+from gatewise.toolchain import ToolError
 
 require_module("ziglang", "pip install 'gatewise[export]'")
 
@@ -118,7 +119,7 @@ def test_modules_import_nothing_and_export_what_the_readme_says() -> None:
 def test_a_missing_compiler_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(FileNotFoundError, match=r"zig must be installed .* pip install 'gatewise\[export\]'"):
+    with pytest.raises(ToolError, match=r"zig must be installed .* pip install 'gatewise\[export\]'"):
         find_wasm_compiler()
 
 
