@@ -5,8 +5,9 @@
     python -m experiments table
     python -m experiments figures
 
-A run that was stopped goes on when the same command is given again. With --train-only nothing is measured, so that
-several runs can share the machine; the same command without it then measures and records, on an idle one.
+A network whose training was stopped goes on when the same command is given again; studies and MONK start anew. With
+--train-only nothing is measured, so that several runs can share the machine; the same command without it then measures
+and records, on an idle one.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from experiments.baselines import run_baselines
 from experiments.data import LOADERS
 from experiments.figures import draw_figures
 from experiments.giants import measure_giant
-from experiments.plans import RECIPES, Plan, paper
+from experiments.plans import RECIPES, paper
 from experiments.settings import SETTINGS
 from experiments.studies import EPOCHS, STUDIES, run_case
 from experiments.training import train_network
@@ -47,12 +48,14 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="for training (default: all cores)")
     parser.add_argument("--train-only", action="store_true", help="do not measure, do not record")
     args = parser.parse_args()
+    if min(args.seeds, args.threads, args.epochs or 1) < 1:
+        parser.error("--seeds, --epochs and --threads must be at least 1")
     torch.set_num_threads(args.threads)
     try:
         action = COMMANDS.get(args.name) or ACTIONS[args.recipe]
         action(args)
     except KeyboardInterrupt:
-        print("stopped; the same command goes on from the last checkpoint", file=sys.stderr)
+        print("stopped; the same command goes on from the last checkpoint, if there is one", file=sys.stderr)
         sys.exit(130)
 
 
@@ -64,7 +67,7 @@ def run_network(args: argparse.Namespace) -> None:
     plan = plan if args.epochs is None else plan.scaled(args.epochs)
     seeds, models = [], []
     for seed in range(args.seeds):
-        folder = args.runs / f"{args.name}-{args.recipe}-{_total(plan)}-{seed}"
+        folder = args.runs / f"{args.name}-{args.recipe}-{plan.epochs}-{seed}"
         trained = train_network(setting, plan, data, seed, folder=folder, report=print_flushed)
         if not args.train_only:
             seeds.append(records.measure_seed(trained, plan, data, seed))
@@ -122,10 +125,6 @@ ACTIONS = {**dict.fromkeys(RECIPES, run_network), "baselines": record_baselines,
 def print_flushed(line: str) -> None:
     """Print at once, so that a log can be followed."""
     print(line, flush=True)
-
-
-def _total(plan: Plan) -> int:
-    return sum(stage.epochs for stage in plan.stages)
 
 
 if __name__ == "__main__":

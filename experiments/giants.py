@@ -31,8 +31,9 @@ def measure_giant(setting: Setting, seed: int = 0) -> dict[str, Any]:
         seconds[step] = time.perf_counter() - start
         return value
 
+    if setting.n_thresholds is None or setting.data != "cifar10":
+        raise SystemExit(f"name must be a network for CIFAR-10, got {setting.name}; cifar-large-4 is the largest")
     random = np.random.default_rng(seed)
-    assert setting.n_thresholds is not None
     n_inputs = 3 * 32 * 32 * setting.n_thresholds
     gates = [random.integers(0, 16, width, dtype=np.uint8) for width in setting.widths]
     seeded = SeededCircuit(n_inputs, gates, n_groups=N_CLASSES, seed=seed)

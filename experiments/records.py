@@ -37,7 +37,7 @@ def measure_seed(trained: Trained, plan: Plan, data: Dataset, seed: int) -> dict
         "gates_optimized": trained.model.circuit.n_gates,
         "bytes": len(trained.model.to_bytes()),
         "seconds": trained.seconds,
-        "epochs": sum(stage.epochs for stage in plan.stages),
+        "epochs": plan.epochs,
         "curve": [
             [each.epoch, round(each.seconds, 1), *(round(100 * x, 3) for x in (each.hard, each.soft))]
             for each in trained.curve
