@@ -13,8 +13,9 @@ from tools import require_module, require_tool
 from gatewise import Circuit
 from gatewise.abc import run_abc
 from gatewise.aiger import from_aiger
-from gatewise.export.aiger import to_aiger
-from gatewise.export.blif import to_blif
+from gatewise.export.aiger import write_aiger
+from gatewise.export.blif import write_blif
+from gatewise.export.named import name_pins
 from gatewise.export.verilog import to_verilog
 from gatewise.run.reference import evaluate_outputs
 
@@ -24,7 +25,7 @@ module simulation;
   wire [{last_out}:0] outputs;
   reg clk;
   integer file, i, n_read;
-  gatewise dut ({pins});
+  model dut ({pins});
   initial begin
     file = $fopen("rows.txt", "r");
     clk = 0;
@@ -45,17 +46,17 @@ Bits = NDArray[np.bool_]
 
 def run_aiger(circuit: Circuit, rows: Rows) -> Bits:
     """The outputs of the AIGER file after ABC has read and written it."""
-    return _read_back(circuit, rows, "net.aig", to_aiger(circuit))
+    return _read_back(circuit, rows, "net.aig", write_aiger(name_pins(circuit)))
 
 
 def run_ascii_aiger(circuit: Circuit, rows: Rows) -> Bits:
     """The outputs of the AIGER file for human readers, which ABC does not read."""
-    return evaluate_outputs(from_aiger(to_aiger(circuit, ascii=True)), rows)
+    return evaluate_outputs(from_aiger(write_aiger(name_pins(circuit), ascii=True)), rows)
 
 
 def run_blif(circuit: Circuit, rows: Rows) -> Bits:
     """The outputs of the BLIF file after ABC has read and converted it."""
-    return _read_back(circuit, rows, "net.blif", to_blif(circuit).encode())
+    return _read_back(circuit, rows, "net.blif", write_blif(name_pins(circuit), "net").encode())
 
 
 def _read_back(circuit: Circuit, rows: Rows, name: str, content: bytes) -> Bits:
@@ -69,9 +70,9 @@ def run_onnx(circuit: Circuit, rows: Rows) -> Bits:
     """The outputs of the ONNX file, run by onnxruntime."""
     require_module("onnx", "pip install 'gatewise[export]'")
     runtime = require_module("onnxruntime", "pip install onnxruntime")
-    from gatewise.export.onnx import to_onnx
+    from gatewise.export.onnx import write_onnx
 
-    session = runtime.InferenceSession(to_onnx(circuit), providers=["CPUExecutionProvider"])
+    session = runtime.InferenceSession(write_onnx(circuit), providers=["CPUExecutionProvider"])
     outputs: Bits = session.run(["outputs"], {"bits": rows})[0]
     return outputs
 
@@ -95,14 +96,14 @@ def run_verilog(circuit: Circuit, rows: Rows, pipeline: int | None = None) -> Bi
     if circuit.n_outputs == 0 or len(rows) == 0:
         return np.zeros((len(rows), circuit.n_outputs), bool)
     files = to_verilog(circuit, pipeline=pipeline)
-    (latency,) = re.findall(r"LATENCY = (\d+);", files["gatewise.v"].decode())
+    (latency,) = re.findall(r"LATENCY = (\d+);", files["model.v"].decode())
     delay = max(int(latency) - 1, 0)  # the first register takes a row in the cycle that gives it
     pins = [".outputs(outputs)"] + [".bits(given)"] * (circuit.n_inputs > 0) + [".clk(clk)"] * (int(latency) > 0)
     files["rows.txt"] = "".join(_spell(row) for row in rows).encode()
     sizes = {"last_in": max(circuit.n_inputs, 1) - 1, "last_out": circuit.n_outputs - 1}
     bench = SIMULATION.format(pins=", ".join(pins), n_cycles=len(rows) + delay, **sizes)
     files["simulation.v"] = bench.encode()
-    lines = simulate(files, "simulation.v", "gatewise.v").split()[delay:]
+    lines = simulate(files, "simulation.v", "model.v").split()[delay:]
     return np.array([[bit == "1" for bit in reversed(line)] for line in lines])
 
 

@@ -12,13 +12,12 @@ from corpus import adder, circuits, from_rows, random_dag, random_layers
 from hypothesis import strategies as st
 from tools import require_abc
 
-from gatewise import Circuit, Encoder, Model, abc, optimize
+from gatewise import Circuit, Encoder, Model, abc, aiger, optimize
 from gatewise.abc import is_proved_equal, restructure, run_abc
 from gatewise.aiger import from_aiger
-from gatewise.aiger import to_aiger as write_aiger
 from gatewise.encode import Categorical, Numeric
-from gatewise.export.aiger import to_aiger
-from gatewise.export.blif import to_blif
+from gatewise.export.aiger import to_aiger, write_aiger
+from gatewise.export.blif import to_blif, write_blif
 from gatewise.export.named import HeadForm, name_pins
 from gatewise.gates import AND, XOR
 from gatewise.heads import Classes
@@ -38,10 +37,14 @@ def test_optimized_circuits_are_proved_equal(name: str) -> None:
 @pytest.mark.parametrize("head", ["counts", "class"])
 def test_optimized_circuits_with_their_heads_are_proved_equal(head: HeadForm) -> None:
     circuit = CORPUS["ten groups"]
-    files = {"raw.aig": to_aiger(circuit, head=head), "small.aig": to_aiger(optimize(circuit), head=head)}
+    raw, small = (name_pins(each, head) for each in (circuit, optimize(circuit)))
+    files = {
+        "raw.aig": write_aiger(raw),
+        "small.aig": write_aiger(small),
+        "small.blif": write_blif(small, "b").encode(),
+    }
     assert "Networks are equivalent" in run_abc("cec raw.aig small.aig", files)[0]
-    blif = {"raw.aig": files["raw.aig"], "small.blif": to_blif(optimize(circuit), head=head).encode()}
-    assert "Networks are equivalent" in run_abc("cec -n raw.aig small.blif", blif)[0]
+    assert "Networks are equivalent" in run_abc("cec -n raw.aig small.blif", files)[0]
 
 
 def test_different_circuits_are_not_proved_equal() -> None:
@@ -63,7 +66,7 @@ def make_model() -> Model:
 
 def test_names_are_those_of_the_encoder() -> None:
     model = make_model()
-    assert to_aiger(model, head="class", ascii=True).decode("ascii").splitlines()[-6:] == [
+    assert to_aiger(model, head="class", ascii=True)["model.aag"].decode("ascii").splitlines()[-6:] == [
         r"i0 gr\xf6\xdfe\nin cm > 1.5",
         r"i1 gr\xf6\xdfe\nin cm > 180",
         "i2 job = a b",
@@ -71,15 +74,15 @@ def test_names_are_those_of_the_encoder() -> None:
         "i4 job is missing",
         "o0 class_0_0",
     ]
-    assert to_blif(model).splitlines()[1:7] == [
+    assert to_blif(model)["model.blif"].decode("ascii").splitlines()[1:7] == [
         r"# gr\xf6\xdfe\nin cm > 180: i1_gr_e_in_cm_gt_180",
         "# job = a b: i2_job_eq_a_b",
         r"# job = c#d\\: i3_job_eq_c_d",
         "# job is missing: i4_job_is_missing",
-        ".model gatewise",
+        ".model model",
         ".inputs i0_gr_e_in_cm_gt_1p5 i1_gr_e_in_cm_gt_180 i2_job_eq_a_b i3_job_eq_c_d i4_job_is_missing",
     ]
-    assert is_proved_equal(from_aiger(to_aiger(model)), model.circuit)
+    assert is_proved_equal(from_aiger(to_aiger(model)["model.aig"]), model.circuit)
 
 
 def test_names_that_say_the_same_are_told_apart() -> None:
@@ -93,7 +96,7 @@ def test_names_that_say_the_same_are_told_apart() -> None:
     [
         (lambda: to_aiger(adder(2), head="max"), "head must be bits, counts or class, got 'max'"),
         (lambda: to_blif(adder(2), name="a b"), "name must be a letter, then letters, digits and _.* got 'a b'"),
-        (lambda: write_aiger(adder(2), input_names=["x"]), "input_names must be 4, one for each input, got 1"),
+        (lambda: aiger.to_aiger(adder(2), input_names=["x"]), "input_names must be 4, one for each input, got 1"),
         (lambda: optimize(adder(2), effort="most"), "effort must be native or abc, got 'most'"),
     ],
 )
@@ -139,7 +142,7 @@ def test_files_with_names_and_comments_are_read() -> None:
 @hypothesis.given(data=st.data())
 def test_no_file_does_more_than_raise_value_error(data: st.DataObject) -> None:
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
-    content = bytearray(write_aiger(random_dag(rng, 5, 20, 4), ascii=data.draw(st.booleans())))
+    content = bytearray(aiger.to_aiger(random_dag(rng, 5, 20, 4), ascii=data.draw(st.booleans())))
     for _ in range(data.draw(st.integers(1, 4))):
         content[rng.integers(len(content))] = rng.integers(256)
     cut = content[: data.draw(st.integers(0, len(content)))] if data.draw(st.booleans()) else content

@@ -159,7 +159,7 @@ def test_floats_are_exact(value: float) -> None:
     ("options", "message"),
     [
         ({"name": "Model"}, "name must be a letter"),
-        ({"name": "a-b"}, "all lower case, got 'a-b'"),
+        ({"name": "a-b"}, "all lower case, and no keyword, got 'a-b'"),
         ({"name": "check"}, "name must be none of check, stdint, which other files have, got 'check'"),
         ({"style": "fast"}, "style must be unrolled or table, got 'fast'"),
         ({"dtype": "int64"}, "dtype must be one of float64, float32, int32, int16, uint8, got 'int64'"),

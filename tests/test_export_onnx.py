@@ -15,7 +15,7 @@ InferenceSession = require_module("onnxruntime", "pip install onnxruntime").Infe
 
 from gatewise import Circuit, Encoder, Model
 from gatewise.encode import Categorical, Numeric
-from gatewise.export.onnx import to_onnx
+from gatewise.export.onnx import to_onnx, write_onnx
 from gatewise.export.onnx.encoder import name_input
 from gatewise.heads import Affine, Classes, Head, Logit
 
@@ -24,13 +24,14 @@ CORPUS = circuits()
 
 @pytest.mark.parametrize("name", CORPUS)
 def test_graphs_of_the_corpus_are_valid(name: str) -> None:
-    onnx.checker.check_model(to_onnx(CORPUS[name]), full_check=True)
+    onnx.checker.check_model(write_onnx(CORPUS[name]), full_check=True)
 
 
 def run(model: Model, inputs: dict[str, np.ndarray], **options: Any) -> dict[str, np.ndarray]:
     """All outputs of the model's graph, by name."""
-    content = to_onnx(model, **options)
-    assert content == to_onnx(model, **options)
+    package = to_onnx(model, **options)
+    assert package == to_onnx(model, **options)
+    content = package["model.onnx"]
     onnx.checker.check_model(content, full_check=True)
     session = InferenceSession(content, providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
@@ -101,7 +102,7 @@ def test_float32_inputs_are_compared_exactly() -> None:
     steps = [near, *(np.nextafter(near, np.float32(far)) for far in (-np.inf, np.inf)), [np.nan]]
     first = np.concatenate(steps).astype(np.float32)
     X = np.stack([first, np.resize(np.array(codes, np.float32), len(first))], axis=1)
-    np.testing.assert_array_equal(run(model, {"X": X}, number="float32")["value"], model.predict(X), strict=True)
+    np.testing.assert_array_equal(run(model, {"X": X}, dtype="float32")["value"], model.predict(X), strict=True)
 
 
 def test_columns_of_strings_and_numbers() -> None:
@@ -130,7 +131,7 @@ def test_columns_of_strings_and_numbers() -> None:
 
 def test_nodes_number_with_levels_and_kinds() -> None:
     circuit = random_layers(np.random.default_rng(0), 50, [2000] * 4, 1)
-    graph = onnx.load_from_string(to_onnx(circuit)).graph
+    graph = onnx.load_from_string(write_onnx(circuit)).graph
     assert len(graph.node) <= 4 * 16 * 6 + 10
     assert {node.op_type for node in graph.node} <= {
         "And", "Or", "Xor", "Not", "Gather", "Concat", "Transpose", "Shape", "Expand",
@@ -160,8 +161,8 @@ def test_what_cannot_be_expressed_is_refused(model: Model, message: str) -> None
 
 
 def test_bad_number_is_refused() -> None:
-    with pytest.raises(ValueError, match="number must be float32 or float64, got 'float16'"):
-        to_onnx(CORPUS["8-bit adder"], number="float16")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="dtype must be float32 or float64, got 'float16'"):
+        to_onnx(CORPUS["8-bit adder"], dtype="float16")  # type: ignore[arg-type]
 
 
 def test_missing_onnx_is_named_with_the_fix() -> None:

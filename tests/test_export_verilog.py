@@ -25,7 +25,7 @@ def assert_passes(source: Model | Circuit, **options: object) -> dict[str, bytes
     """The files, whose own testbench has passed."""
     files = to_verilog(source, n_vectors=100, **options)  # type: ignore[arg-type]
     assert files == to_verilog(source, n_vectors=100, **options)  # type: ignore[arg-type]
-    assert simulate(files, "gatewise_tb.v", "gatewise.v") == "PASS: 100 vectors\n"
+    assert simulate(files, "model_tb.v", "model.v") == "PASS: 100 vectors\n"
     return files
 
 
@@ -81,10 +81,10 @@ def test_own_testbench(name: str, head: HeadForm) -> None:
 
 def test_own_testbench_notices_errors() -> None:
     files = assert_passes(CORPUS["8-bit adder"])
-    files["gatewise.v"] = files["gatewise.v"].replace(b" & ", b" | ", 1)
+    files["model.v"] = files["model.v"].replace(b" & ", b" | ", 1)
     assert re.search(
         r"vector \d+: expected [01]+, got [01]+\n(.*\n)*FAIL: \d+ of 100",
-        simulate(files, "gatewise_tb.v", "gatewise.v"),
+        simulate(files, "model_tb.v", "model.v"),
     )
 
 
@@ -108,7 +108,7 @@ def make_model(head: Head) -> Model:
 def test_models(fixed_point: tuple[int, int] | None, pipeline: int | None) -> None:
     model = make_model(Classes(("a", "b", "c"), tau=1.0, group_size=7))
     files = assert_passes(model, fixed_point=fixed_point, pipeline=pipeline)
-    assert set(files) == {"gatewise.v", "gatewise_tb.v", "gatewise_vectors.txt", "README.md"}
+    assert set(files) == {"model.v", "model_tb.v", "model_vectors.txt", "README.md"}
 
 
 def test_every_bit_of_an_encoder_is_exact() -> None:
@@ -129,7 +129,7 @@ def test_trained_model() -> None:
     model = LogicClassifier(width=60, depth=3, max_iter=20, random_state=0).fit(X, y).model_
     files = assert_passes(model, fixed_point=(12, 4), pipeline=4)
     assert_passes(model)
-    (latency,) = re.findall(r"LATENCY = (\d+);", files["gatewise.v"].decode())
+    (latency,) = re.findall(r"LATENCY = (\d+);", files["model.v"].decode())
     assert (
         f"LATENCY = {latency}: outputs belong to the inputs of {latency} clock cycles before"
         in files["README.md"].decode()
@@ -171,11 +171,11 @@ def test_synthesis(tmp_path: Path) -> None:
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
     code = "from pyosys import libyosys as ys; d = ys.Design(); [ys.run_pass(p, d) for p in {passes}]".format(
-        passes=["read_verilog gatewise.v", "synth -flatten -lut 6", "flatten", "stat"]
+        passes=["read_verilog model.v", "synth -flatten -lut 6", "flatten", "stat"]
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    (n_registers,) = re.findall(r"(\d+) flip-flops", files["gatewise.v"].decode())
+    (n_registers,) = re.findall(r"(\d+) flip-flops", files["model.v"].decode())
     found = [int(n) for n in re.findall(r"(\d+)\s+\$_DFF_P_", done.stdout)]
     assert found[-1] <= int(n_registers)
     assert "$lut" in done.stdout

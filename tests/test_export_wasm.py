@@ -133,6 +133,6 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
 
 
 def test_circuits_have_counts_only() -> None:
-    package = to_wasm(Circuit(2, gate=[6], a=[2], b=[3], outputs=[4], group_ptr=[0, 1]), name="xor")
-    assert b"scores" not in package["xor.mjs"]
-    assert b"predict" not in package["xor.d.mts"]
+    package = to_wasm(Circuit(2, gate=[6], a=[2], b=[3], outputs=[4], group_ptr=[0, 1]), name="parity")
+    assert b"scores" not in package["parity.mjs"]
+    assert b"predict" not in package["parity.d.mts"]

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from gatewise import export
+from gatewise.circuit import Circuit
 from gatewise.cli.options import Commands, add_json, load_model, new_command, show
 from gatewise.export.questions import DTYPES
-from gatewise.model import load
+from gatewise.model import Model, load
 from gatewise.seeded import SeededCircuit
 
 EXAMPLES = """examples:
@@ -17,7 +18,14 @@ EXAMPLES = """examples:
   gatewise export churn.gw --to lib -o churn_lib
   gatewise export churn.gw --to wasm --name churn -o churn_web
   gatewise export churn.gw --to cuda --dtype float32 -o churn_gpu
+  gatewise export churn.gw --to verilog --fixed-point 16.4 --pipeline 6 -o churn_fpga
+  gatewise export churn.gw --to aiger --head class -o churn_proof
+  gatewise export churn.gw --to onnx -o churn_onnx
 """
+
+
+HEAD_HELP = """for Verilog, AIGER and BLIF, what comes out: the circuit's own bits, the count of each group, or the
+index of the class; the default is bits, for Verilog what the model needs"""
 
 
 @dataclass(frozen=True)
@@ -30,11 +38,18 @@ class Target:
     takes_circuits: bool = True
 
 
+def _to_onnx(source: Model | Circuit, **options: Any) -> export.Package:
+    return export.to_onnx(source, **options)  # type: ignore[no-any-return]  # it needs onnx, which the rest does not
+
+
 TARGETS = {
     "c": Target("C99 source", export.to_c, ("name", "style", "dtype")),
-    "verilog": Target("Verilog-2001", export.to_verilog, ("name",)),
+    "verilog": Target("Verilog-2001", export.to_verilog, ("name", "head", "fixed_point", "pipeline", "lut_inputs")),
     "wasm": Target("WebAssembly and JavaScript", export.to_wasm, ("name", "style", "dtype")),
     "cuda": Target("CUDA C++ source, for many rows", export.to_cuda, ("name", "dtype")),
+    "aiger": Target("AND gates for logic synthesis and provers", export.to_aiger, ("name", "head", "ascii")),
+    "blif": Target("tables for logic synthesis", export.to_blif, ("name", "head")),
+    "onnx": Target("a graph for ONNX runtimes", _to_onnx, ("name", "dtype")),
     "lib": Target("a shared library", export.to_lib, ("name", "style"), takes_circuits=False),
 }
 
@@ -51,6 +66,16 @@ def add_command(commands: Commands) -> None:
         "--style", choices=("unrolled", "table"), help="straight code, the fastest, or tables, the smallest: unrolled"
     )
     parser.add_argument("--dtype", choices=DTYPES, help="type of the numbers of a row: float64, for a circuit uint8")
+    parser.add_argument("--head", choices=("bits", "counts", "class"), help=HEAD_HELP)
+    parser.add_argument(
+        "--fixed-point",
+        type=_fixed_point,
+        metavar="W.F",
+        help="for Verilog, inputs are columns: numbers of W bits, F of them below the point; by default they are bits",
+    )
+    parser.add_argument("--pipeline", type=int, metavar="N", help="for Verilog, a register every N levels of gates")
+    parser.add_argument("--lut-inputs", type=int, choices=(4, 6), help="for Verilog, inputs of an FPGA's tables: 6")
+    parser.add_argument("--ascii", action="store_true", default=None, help="for AIGER, the format that people can read")
     add_json(parser)
 
 
@@ -69,8 +94,17 @@ def run(args: argparse.Namespace) -> int:
 
 def _options(args: argparse.Namespace, target: Target) -> dict[str, Any]:
     """Options that were given; one that the target does not take is refused."""
-    given = {name: getattr(args, name) for name in ("name", "style", "dtype") if getattr(args, name) is not None}
-    for name, value in given.items():
-        if name not in target.options:
-            raise ValueError(f"--{name} must be left out for --to {args.to}, got {value!r}")
+    names = {name for each in TARGETS.values() for name in each.options}
+    given = {name: value for name, value in vars(args).items() if name in names and value is not None}
+    for name in sorted(given.keys() - set(target.options)):
+        flag = name.replace("_", "-")
+        raise ValueError(f"--{flag} must be left out for --to {args.to}, got {given[name]!r}")
     return given
+
+
+def _fixed_point(text: str) -> tuple[int, int]:
+    """Bits, and those below the point, from W.F."""
+    width, _, fraction = text.partition(".")
+    if not (width.isdecimal() and fraction.isdecimal()):
+        raise argparse.ArgumentTypeError(f"must be two numbers with a point between, as 16.4, got {text!r:.40}")
+    return int(width), int(fraction)

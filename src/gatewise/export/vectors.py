@@ -54,6 +54,18 @@ def draw_vectors(encoder: Encoder, circuit: Circuit, dtype: str) -> Vectors:
     return Vectors(rows, bits, count_groups(circuit, bits))
 
 
+def spell(numbers: NDArray[np.integer[Any]], width: int) -> NDArray[np.bool_]:
+    """Numbers in two's complement, shape (n_rows, width), the least significant bit first.
+
+    Examples
+    --------
+    >>> spell(np.array([6, -1]), 4).astype(int).tolist()
+    [[0, 1, 1, 0], [1, 1, 1, 1]]
+    """
+    bits: NDArray[np.bool_] = (numbers.astype(np.int64)[:, np.newaxis] >> np.arange(width) & 1).astype(bool)
+    return bits
+
+
 def _values_to_try(column: Column, dtype: np.dtype[Any]) -> NDArray[Any]:
     """What a column is compared with, its neighbors, and values that are special."""
     constants = column.tests()[1] if not is_coded(column) else np.arange(column.n_bits + 2.0)

@@ -5,6 +5,7 @@ In: a `Source`. Out: Markdown.
 
 from gatewise.export.c.readme import describe_fields, write_columns
 from gatewise.export.c.source import C_TYPES, Source
+from gatewise.export.cuda.source import count_words
 from gatewise.export.emit import Writer
 from gatewise.heads import Classes
 
@@ -31,14 +32,15 @@ plain C++, against the reference evaluator. They do not run it on a GPU: run `ch
 
 A word holds a bit of 32 rows. A launch evaluates the gates of one level, each thread one gate of one word; the threads
 of a warp share the gate and work on 32 words that are neighbors, so every access is to 128 bytes in a row. Gates are
-{gate_bytes} bytes of table in global memory; the words of all {nodes} nodes are kept for as many rows as take
-{state} MB, which the second-level caches of GPUs hold. Straight code would be megabytes, more than instruction caches
-hold. Threads count 128 outputs each, bit-sliced, and add to the counts of the rows; the highest count is found on the
+{gate_bytes:,} bytes of table in global memory; the words of all {nodes} nodes are kept for {rows} rows at a
+time, {state:,} bytes, about what the second-level caches of GPUs hold. Straight code would be megabytes, more than
+instruction caches hold. Threads count 128 outputs each, bit-sliced, and add to the counts of the rows; the highest count is found on the
 device, too.
 
 ## Functions
 
-They give 0, or the number of a `cudaError_t`. Arrays are in memory of the host; n is the number of rows.
+They give 0, or the number of a `cudaError_t`. Arrays are in memory of the host; n is the number of rows. All but
+`{name}_enqueue` allocate memory of the device and free it again at every call, so give them many rows.
 
 | function | gives |
 |---|---|
@@ -61,7 +63,8 @@ def write_readme(source: Source) -> str:
         "levels": int(netlist.levels().max(initial=0)),
         "nodes": netlist.n_nodes,
         "gate_bytes": 8 * netlist.n_gates,
-        "state": 32,
+        "state": 4 * netlist.n_nodes * count_words(netlist),
+        "rows": 32 * count_words(netlist),
         "ctype": C_TYPES[source.dtype],
         "functions": "\n".join(_list_functions(source)),
     }

@@ -16,7 +16,7 @@ struct dim3 {
   unsigned x, y;
   explicit dim3(unsigned x_size, unsigned y_size = 1) : x(x_size), y(y_size) {}
 };
-static dim3 gridDim(1), blockDim(1), blockIdx(0, 0), threadIdx(0, 0);
+static thread_local dim3 gridDim(1), blockDim(1), blockIdx(0, 0), threadIdx(0, 0);
 
 #define LAUNCH(kernel, grid, block, stream, ...)                                 \
   do {                                                                           \

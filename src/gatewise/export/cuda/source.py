@@ -147,7 +147,7 @@ dim3 cover(int32_t n_things, int32_t n_words) {
 """
 
 HOST = """
-/* Memory of the device for MAX_WORDS words of rows; freed with this. */
+/* Memory of the device for n rows, or for 32 * MAX_WORDS of them if there are more; freed with this. */
 struct Memory {
   uint32_t *state = nullptr;
   int32_t *counts = nullptr, *classes = nullptr;
@@ -158,11 +158,12 @@ struct Memory {
   void allocate(T **pointer, size_t n) {
     if (error == cudaSuccess) error = cudaMalloc((void **)pointer, (n ? n : 1) * sizeof(T));
   }
-  Memory() {
-    allocate(&state, (size_t)MODEL_N_NODES * MAX_WORDS);
-    allocate(&counts, (size_t)32 * MAX_WORDS * MODEL_N_GROUPS);
-    allocate(&classes, (size_t)32 * MAX_WORDS);
-    allocate(&rows, (size_t)32 * MAX_WORDS * MODEL_N_COLUMNS);
+  explicit Memory(int64_t n) {
+    const size_t n_words = (size_t)(n < 32 * MAX_WORDS ? (n + 31) / 32 : MAX_WORDS);
+    allocate(&state, n_words * MODEL_N_NODES);
+    allocate(&counts, 32 * n_words * MODEL_N_GROUPS);
+    allocate(&classes, 32 * n_words);
+    allocate(&rows, 32 * n_words * MODEL_N_COLUMNS);
   }
   Memory(const Memory &) = delete;
   Memory &operator=(const Memory &) = delete;
@@ -176,7 +177,7 @@ struct Memory {
 
 /* Of rows, or of bits if rows is 0; counts or classes may be 0. */
 int run(const model_value *rows, const uint32_t *bits, int64_t n, int32_t *counts, int32_t *classes) {
-  Memory memory;
+  Memory memory(n > 0 ? n : 0);
   const size_t pitch = (size_t)((n + 31) / 32) * 4;
   for (int64_t first = 0; first < n && memory.error == cudaSuccess; first += 32 * MAX_WORDS) {
     const int32_t n_rows = (int32_t)(n - first < 32 * MAX_WORDS ? n - first : 32 * MAX_WORDS);
@@ -309,8 +310,8 @@ def _write_tables(writer: Writer, source: Source, asked: Sequence[Asked]) -> Non
     writer.line("const int32_t levels[] = { /* the first gate of each */")
     writer.wrap(map(str, cuts))
     writer.line("};")
-    words = max(STATE_BYTES // (4 * max(netlist.n_nodes, 1)) // 32 * 32, 32)
-    for size, value in {"N_SLICES": len(slices), "N_LEVELS": len(cuts) - 1, "MAX_WORDS": min(words, 2**15)}.items():
+    sizes = {"N_SLICES": len(slices), "N_LEVELS": len(cuts) - 1, "MAX_WORDS": count_words(netlist)}
+    for size, value in sizes.items():
         writer.line(f"#define {size} {value}")
 
 
@@ -328,6 +329,12 @@ def _slice_groups(netlist: Netlist) -> list[tuple[int, int, int, int]]:
             slices += [(first + start, min(SLICE, len(nodes) - start), k, sign) for start in starts]
             first += len(nodes)
     return slices
+
+
+def count_words(netlist: Netlist) -> int:
+    """How many words of rows are evaluated at a time: as many as `STATE_BYTES` hold, but 32 for a warp to share."""
+    words = STATE_BYTES // (4 * max(netlist.n_nodes, 1)) // 32 * 32
+    return min(max(words, 32), 2**15)
 
 
 def format_value(value: float | int, dtype: str) -> str:

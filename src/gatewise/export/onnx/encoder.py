@@ -35,23 +35,12 @@ class Encoded(NamedTuple):
 
 def add_encoder(graph: Graph, encoder: Encoder, number: Number) -> Encoded:
     """Append the nodes of an encoder."""
-    if all(not _holds_strings(column) for column in encoder.columns):
+    if all(not holds_strings(column) for column in encoder.columns):
         return _add_matrix(graph, encoder, number)
     return _add_columns(graph, encoder, number)
 
 
-def name_input(column: str) -> str:
-    """The input of a column: its own name, after X/ if the graph has another use for that name.
-
-    Examples
-    --------
-    >>> name_input("age"), name_input("value")
-    ('age', 'X/value')
-    """
-    return f"X/{column}" if column in RESERVED or column.startswith(("/", "X/")) else column
-
-
-def _holds_strings(column: Column) -> bool:
+def holds_strings(column: Column) -> bool:
     """Whether a column is one of strings; raises ValueError if it is one of strings and numbers."""
     if not isinstance(column, Categorical) or column.of_numbers:
         return False
@@ -66,6 +55,17 @@ def _holds_strings(column: Column) -> bool:
             "missing value; replace it before fitting"
         )
     return True
+
+
+def name_input(column: str) -> str:
+    """The input of a column: its own name, after X/ if the graph has another use for that name.
+
+    Examples
+    --------
+    >>> name_input("age"), name_input("value")
+    ('age', 'X/value')
+    """
+    return f"X/{column}" if column in RESERVED or column.startswith(("/", "X/")) else column
 
 
 def _add_matrix(graph: Graph, encoder: Encoder, number: Number) -> Encoded:
@@ -88,7 +88,7 @@ def _add_columns(graph: Graph, encoder: Encoder, number: Number) -> Encoded:
     inputs, bits, first = [], [], 0
     for column in encoder.columns:
         if column.n_bits:
-            of_strings = _holds_strings(column)
+            of_strings = holds_strings(column)
             kind = onnx.TensorProto.STRING if of_strings else TYPES[number]
             name = name_input(column.name)
             inputs.append(onnx.helper.make_tensor_value_info(name, kind, ["n_rows", 1]))

@@ -21,7 +21,7 @@ from gatewise.model import Model
 def to_verilog(
     source: Model | Circuit,
     *,
-    name: str = "gatewise",
+    name: str = "model",
     head: HeadForm | None = None,
     fixed_point: tuple[int, int] | None = None,
     pipeline: int | None = None,

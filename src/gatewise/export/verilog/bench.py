@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.circuit import Circuit
-from gatewise.export.names import as_comment
+from gatewise.export.explain import explain_answer, list_bits, table_cell
+from gatewise.export.vectors import spell
 from gatewise.export.verilog.module import Module
-from gatewise.heads import Affine, Classes
 from gatewise.model import Model
 from gatewise.run.reference import classify, count_groups, evaluate_outputs
 
@@ -108,7 +108,7 @@ def write_vectors(module: Module, circuit: Circuit) -> str:
         columns.append(_expect(name, len(wires), circuit, module.inputs.bits))
     if module.is_encoded:
         numbers = zip(module.inputs.ports, module.inputs.numbers.T, strict=True)
-        columns += [_spell(values, port.width) for port, values in numbers]
+        columns += [spell(values, port.width) for port, values in numbers]
     elif circuit.n_inputs:
         columns.append(module.inputs.bits)
     rows = np.concatenate([np.zeros((len(module.inputs.bits), 0), bool), *columns], axis=1)[:, ::-1]
@@ -118,13 +118,14 @@ def write_vectors(module: Module, circuit: Circuit) -> str:
 def write_readme(module: Module, source: Model | Circuit, n_vectors: int) -> str:
     """Ports, bit order, latency."""
     rows = [(port.name, port.width, port.is_signed, port.meaning) for port in module.inputs.ports]
-    inputs = [f"| `{name}` | {n} | {'yes' if signed else 'no'} | {_cell(text)} |" for name, n, signed, text in rows]
+    inputs = [
+        f"| `{name}` | {n} | {'yes' if signed else 'no'} | {table_cell(text)} |" for name, n, signed, text in rows
+    ]
     latency = module.cells.latency
     if module.is_encoded:
         note = "Numbers are two's complement and compared exactly. Columns that the model does not read have no port."
     else:
-        bits = [f"| `bits[{i}]` | {_cell(comment)} |" for i, comment in enumerate(module.comments)]
-        note = "\n".join(["| bit | is 1 where |", "|---|---|", *bits])
+        note = list_bits(module.comments, "bits[{}]")
     cycles = f"outputs belong to the inputs of {latency} clock cycles before; a row a cycle can be given."
     return README.format(
         name=module.name,
@@ -136,7 +137,7 @@ def write_readme(module: Module, source: Model | Circuit, n_vectors: int) -> str
             f"| `{name}` | {len(wires)} | {_explain(name, len(wires), source)} |"
             for name, wires in module.ports.items()
         ),
-        answer=_explain_answer(source),
+        answer=explain_answer(source),
         latency=latency,
         timing=cycles if latency else "outputs follow the inputs without a clock.",
     )
@@ -147,21 +148,10 @@ def _expect(name: str, width: int, circuit: Circuit, rows: NDArray[np.bool_]) ->
     if name == "outputs":
         return evaluate_outputs(circuit, rows)
     if name == "class_index":
-        return _spell(classify(circuit, rows).astype(np.int64), width)
+        return spell(classify(circuit, rows), width)
     counts = count_groups(circuit, rows)
     each = width // circuit.n_groups
-    return np.concatenate([_spell(count.astype(np.int64), each) for count in counts.T], axis=1)
-
-
-def _spell(numbers: NDArray[np.int64], width: int) -> NDArray[np.bool_]:
-    """Numbers in two's complement, shape (n_rows, width), the least significant bit first."""
-    bits: NDArray[np.bool_] = (numbers[:, np.newaxis] >> np.arange(width) & 1).astype(bool)
-    return bits
-
-
-def _cell(text: str) -> str:
-    """Text for a table."""
-    return text.replace("|", "\\|")
+    return np.concatenate([spell(count, each) for count in counts.T], axis=1)
 
 
 def _explain(name: str, width: int, source: Model | Circuit) -> str:
@@ -172,17 +162,3 @@ def _explain(name: str, width: int, source: Model | Circuit) -> str:
         return "index of the class, that of the largest count, ties to the lowest"
     each = width // circuit.n_groups
     return f"{circuit.n_groups} numbers of {each} bits, that of group 0 lowest: the true outputs of each group"
-
-
-def _explain_answer(source: Model | Circuit) -> str:
-    if not isinstance(source, Model):
-        return ""
-    if isinstance(source.head, Classes):
-        labels = ", ".join(f"{i} = {as_comment(repr(label))}" for i, label in enumerate(source.head.labels))
-        return f"\nClasses: {labels}. Score of a class: count / {source.head.tau!r}.\n"
-    assert isinstance(source.head, Affine)
-    link = "share" if type(source.head) is Affine else "logit(0.001 + 0.998 * share)"
-    values = [
-        f"{scale!r} * {link} + {offset!r}" for scale, offset in zip(source.head.scale, source.head.offset, strict=True)
-    ]
-    return f"\nValues, where share = count / {source.head.group_size}: {'; '.join(values)}.\n"
