@@ -58,7 +58,7 @@ def simulate(given, ones):
 
 '''
 
-TOOLS = """Gates are made of ANDs and inverters; the symbol table has the names of all pins. ABC reads the binary format:
+TOOLS = """Gates are made of ANDs and inverters; the symbol table has the names of all pins. ABC reads binary files:
 
     yosys-abc -q "read_aiger FILE; print_stats"
 """

@@ -43,7 +43,8 @@ print(f"PASS: {{len(lines)}} rows")
 
 README = """# {name}
 
-`{file}` is a {what} as {form}, written by gatewise: {n_inputs} inputs, {n_outputs} outputs, from {n_gates} gates{counted}.
+`{file}` is a {what} as {form}, written by gatewise: {n_inputs} inputs, {n_outputs} outputs,
+from {n_gates} gates{counted}.
 
 - `check.py`: needs Python and nothing else, and exits with 0 if the file gives the answers in `vectors.txt`, which come
   from gatewise's reference evaluator: `python check.py`.
