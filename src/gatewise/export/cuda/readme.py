@@ -34,8 +34,8 @@ A word holds a bit of 32 rows. A launch evaluates the gates of one level, each t
 of a warp share the gate and work on 32 words that are neighbors, so every access is to 128 bytes in a row. Gates are
 {gate_bytes:,} bytes of table in global memory; the words of all {nodes} nodes are kept for {rows} rows at a
 time, {state:,} bytes, about what the second-level caches of GPUs hold. Straight code would be megabytes, more than
-instruction caches hold. Threads count 128 outputs each, bit-sliced, and add to the counts of the rows; the highest count
-is found on the device, too.
+instruction caches hold. Threads count 128 outputs each, bit-sliced, and add to the counts of the rows; the highest
+count is found on the device, too.
 
 ## Functions
 
