@@ -1,9 +1,10 @@
 """Exports to C: time of compilation, latency of one raw row beside compiled trees, and bytes on a microcontroller.
 
     pip install -c constraints.txt pandas lightgbm treelite tl2cgen emlearn
-    python benchmarks/export_c.py --data DIR [--parts compile flash latency] [--large] [--json FILE]
+    python benchmarks/export_c.py --data DIR [--parts compile flash latency] [--large] [--model FILE] [--json FILE]
 
-compile: nets of random gates as they are and optimized, straight code, by gcc -O2; --large adds 512,000 gates.
+compile: nets of random gates as they are and optimized, straight code, by gcc -O2; --large adds 512,000 gates, --model
+a trained model.
 flash: the Adult model (5 x 256 gates) for a Cortex-M3 by arm-none-eabi-gcc -Os, with unused sections dropped; the bytes
 of predict and all it needs, libgcc's floating point included, and the stack below predict.
 latency: one call a row, 4,096 test rows of Adult one after the other in one thread, by gcc at -O2 and -O3 for this
@@ -73,19 +74,27 @@ def run(command: Sequence[str], folder: Path) -> str:
     return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
-def measure_compilation(size: str, kind: str, folder: Path) -> dict[str, Any]:
-    """Seconds to write and to compile a net."""
+def measure_net(size: str, kind: str, folder: Path) -> dict[str, Any]:
+    """Seconds to write and to compile a net, as it is and optimized."""
     net = make_net(SIZES[size], kind)
     whole = Circuit.from_layers(net.n_inputs, net.layers(), net.n_groups)
-    result: dict[str, Any] = {"net": size, "kind": kind, "gates": whole.n_gates}
-    for name, circuit in (("raw", whole), ("optimized", optimize(whole))):
-        start = cpu_seconds()
-        save_package(to_c(circuit), folder / name)
-        written = cpu_seconds()
-        run(["gcc", "-std=c99", "-O2", "-c", "model.c"], folder / name)
-        times = {"write_seconds": written - start, "gcc_seconds": cpu_seconds() - written}
-        result[name] = {"gates": circuit.n_gates, **times}
-    return result
+    result = {"net": size, "kind": kind, "gates": whole.n_gates}
+    forms = {"raw": whole, "optimized": optimize(whole)}
+    compiled = {
+        name: measure_compilation(circuit, folder) | {"gates": circuit.n_gates} for name, circuit in forms.items()
+    }
+    return result | compiled
+
+
+def measure_compilation(source: Model | Circuit, folder: Path) -> dict[str, Any]:
+    """Seconds to write and to compile."""
+    start = cpu_seconds()
+    save_package(to_c(source), folder / "compiled")
+    written = cpu_seconds()
+    run(["gcc", "-std=c99", "-O2", "-c", "model.c"], folder / "compiled")
+    done = cpu_seconds()
+    shutil.rmtree(folder / "compiled")
+    return {"write_seconds": written - start, "gcc_seconds": done - written}
 
 
 def train_adult(table: Table) -> Model:
@@ -190,6 +199,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder with the data sets (default: $GATEWISE_DATA)")
     parser.add_argument("--parts", nargs="+", choices=("compile", "flash", "latency"), help="some of the parts")
     parser.add_argument("--large", action="store_true", help="compile 512,000 gates, too, for minutes")
+    parser.add_argument("--model", type=Path, help="compile the model of this file, too")
     parser.add_argument("--json", type=Path, help="where to write the results")
     args = parser.parse_args()
     parts = args.parts or ["compile", "flash", "latency"]
@@ -200,10 +210,12 @@ def main() -> None:
             cases = [(size, kind) for size in ["mnist-small", *["cifar-medium"] * args.large] for kind in KINDS]
             results["compile"] = []
             for size, kind in cases:
-                results["compile"].append(measure_compilation(size, kind, folder))
+                results["compile"].append(measure_net(size, kind, folder))
                 print(json.dumps(results["compile"][-1]), flush=True)
-                shutil.rmtree(folder / "raw")
-                shutil.rmtree(folder / "optimized")
+            if args.model:
+                model = Model.load(args.model)
+                results["trained"] = model.info() | measure_compilation(model, folder) | {"classes": None}
+                print(json.dumps(results["trained"]), flush=True)
         if {"flash", "latency"} & set(parts):
             table = adult(find_data(args.data))
             model = train_adult(table)

@@ -1,10 +1,10 @@
 """WebAssembly in node, one thread: images a second through the wrapper, from raw bytes and from packed bits.
 
-    python benchmarks/wasm.py [--raw] [--seconds 2] [--json FILE]
+    python benchmarks/wasm.py [--raw] [--model FILE] [--seconds 2] [--json FILE]
 
 The net is MNIST-small (6 x 8,000 random gates), optimized; --raw takes it as it was drawn, less what no output depends
-on. An image is 784 bytes, each compared with 127. Times are the least of repeated calls with 8,192 images, copies to
-and from the module's memory included; classes come out. Sizes are bytes of the module.
+on; --model takes a trained one. An image is 784 bytes, each compared with 127. Times are the least of repeated calls
+with 8,192 images, copies to and from the module's memory included; classes come out. Sizes are bytes of the module.
 """
 
 import argparse
@@ -83,10 +83,11 @@ def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--raw", action="store_true", help="do not optimize the net")
+    parser.add_argument("--model", type=Path, help="a trained model of 784 columns instead")
     parser.add_argument("--seconds", type=float, default=2.0, help="how long each call is repeated")
     parser.add_argument("--json", type=Path, help="where to write the results")
     args = parser.parse_args()
-    model = make_model(is_raw=args.raw)
+    model = Model.load(args.model) if args.model else make_model(is_raw=args.raw)
     results: dict[str, Any] = {"machine": machine.describe(), "styles": []}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -5,9 +5,10 @@
     python -m experiments table
     python -m experiments figures
 
-A network whose training was stopped goes on when the same command is given again; studies and MONK start anew. With
---train-only nothing is measured, so that several runs can share the machine; the same command without it then measures
-and records, on an idle one.
+A network whose training was stopped goes on when the same command is given again; studies and networks that are the
+best of many start anew. Each seed's model is saved beside its checkpoints, as model.gw. With --train-only nothing is
+measured, so that several runs can share the machine; the same command without it then measures and records, on an idle
+one.
 """
 
 import argparse
@@ -69,6 +70,8 @@ def run_network(args: argparse.Namespace) -> None:
     for seed in range(args.seeds):
         folder = args.runs / f"{args.name}-{args.recipe}-{plan.epochs}-{seed}"
         trained = train_network(setting, plan, data, seed, folder=folder, report=print_flushed)
+        folder.mkdir(parents=True, exist_ok=True)
+        trained.model.save(folder / "model.gw")
         if not args.train_only:
             seeds.append(records.measure_seed(trained, plan, data, seed))
             models.append(trained.model)

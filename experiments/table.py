@@ -83,7 +83,8 @@ def _baseline_rows(records: Records) -> Iterable[Sequence[str]]:
         for each in record["baselines"] if recipe == "baselines" else ():
             accuracy, n_parameters = BASELINES[name, each["model"]]
             n_runs = len(each["accuracies"])
-            found = f"{np.mean(each['accuracies']):.2f} ({n_runs} run{'s' * (n_runs > 1)})"
+            epochs = f", {record['epochs']} epochs" if each["model"] == "neural network" else ""
+            found = f"{np.mean(each['accuracies']):.2f} ({n_runs} run{'s' * (n_runs > 1)}{epochs})"
             yield name, each["model"], f"{accuracy:.2f}", found, f"{n_parameters:,}", f"{each['parameters']:,}"
 
 

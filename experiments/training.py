@@ -20,7 +20,6 @@ from gatewise.train import Bits, Checkpoint, Classification, Recipe, Record, Res
 
 RESTARTS_A_SEED = 10_000  # seeds of networks that a seed of an experiment may use
 CHECKPOINT_STEPS = 2000
-GATES_AN_EXCEPTION = 2  # a gate takes 4 bits, its wires are given; to name one of some hundred rows takes 7 or 8
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ def train_network(
         trained = _train_stages(setting, plan, rows, own_seed, folder if plan.n_restarts == 1 else None, report)
         spent += trained.seconds
         n_wrong = int((trained.result.predict(rows.packed) != rows.targets).sum())
-        length = trained.model.circuit.n_gates + GATES_AN_EXCEPTION * n_wrong
+        length = trained.model.circuit.n_gates + plan.exception_gates * n_wrong
         if best is None or length < best[0]:
             best = length, trained
     assert best is not None

@@ -118,7 +118,7 @@ def test_the_shortest_of_several_networks_is_kept(data: Dataset) -> None:
 
     def length(trained: training.Trained) -> int:
         n_wrong = int((trained.model.predict(data.X) != data.y).sum())
-        return trained.model.circuit.n_gates + training.GATES_AN_EXCEPTION * n_wrong
+        return trained.model.circuit.n_gates + plan.exception_gates * n_wrong
 
     assert length(kept) == min(map(length, tried))
 
