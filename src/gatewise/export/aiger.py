@@ -107,7 +107,7 @@ def to_aiger(source: Model | Circuit, *, name: str = "model", head: HeadForm = "
     check_name(name)
     named = name_pins(source, head)
     content = write_aiger(named, ascii=ascii)
-    return pack_netlist(FORMATS[ascii], content, source, named, head, name)
+    return pack_netlist(FORMATS[ascii], content, source=source, named=named, head=head, name=name)
 
 
 def write_aiger(named: NamedCircuit, *, ascii: bool = False) -> bytes:

@@ -78,7 +78,7 @@ def to_blif(source: Model | Circuit, *, name: str = "model", head: HeadForm = "b
     """
     named = name_pins(source, head)
     content = write_blif(named, check_name(name)).encode()
-    return pack_netlist(BLIF, content, source, named, head, name)
+    return pack_netlist(BLIF, content, source=source, named=named, head=head, name=name)
 
 
 def write_blif(named: NamedCircuit, name: str) -> str:

@@ -93,7 +93,7 @@ class Format:
 
 
 def pack_netlist(
-    form: Format, content: bytes, source: Model | Circuit, named: NamedCircuit, head: HeadForm, name: str
+    form: Format, content: bytes, *, source: Model | Circuit, named: NamedCircuit, head: HeadForm, name: str
 ) -> Package:
     """The files of a netlist's folder.
 
