@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gatewise.encode import Categorical, Encoder, Numeric
 from gatewise.encode.columns import Column
 from gatewise.export.names import as_comment, readable
+from gatewise.export.questions import is_coded
 
 MAX_WIDTH = 53  # every number of a port is a float64
 
@@ -95,22 +96,17 @@ def make_inputs(encoder: Encoder, fixed_point: FixedPoint, n_rows: int, rng: np.
     return Inputs(ports, expressions, np.array(numbers, np.int64).reshape(len(ports), n_rows).T, bits)
 
 
-def _is_coded(column: Column) -> bool:
-    """Whether a column's port holds the position of a category, because categories are not all numbers."""
-    return isinstance(column, Categorical) and not column.of_numbers
-
-
 def _constants(column: Column) -> list[float] | list[int]:
     """What the bits compare with: thresholds, categories that are numbers, or positions of categories."""
     if isinstance(column, Numeric):
         thresholds: list[float] = column.thresholds.tolist()
         return thresholds
-    return list(range(len(column.values))) if _is_coded(column) else [float(value) for value in column.values]
+    return list(range(len(column.values))) if is_coded(column) else [float(value) for value in column.values]
 
 
 def _make_port(column: Column, name: str, fixed_point: FixedPoint) -> Port:
     shown = as_comment(column.name)
-    if isinstance(column, Categorical) and _is_coded(column):
+    if isinstance(column, Categorical) and is_coded(column):
         codes = ", ".join(f"{i} = {as_comment(repr(value))}" for i, value in enumerate(column.values))
         n = len(column.values)
         return Port(name, n.bit_length(), False, f"code of {shown}: {codes}, {n} or above = any other")
@@ -120,7 +116,7 @@ def _make_port(column: Column, name: str, fixed_point: FixedPoint) -> Port:
 
 def _compare(column: Column, value: float, port: Port, fixed_point: FixedPoint) -> str:
     """The bit of one threshold or category."""
-    if _is_coded(column):
+    if is_coded(column):
         return f"({port.name} == {port.width}'d{value})"
     if isinstance(column, Numeric):
         if value == -np.inf:
@@ -139,7 +135,7 @@ def _draw(
     column: Column, port: Port, fixed_point: FixedPoint, n_rows: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Numbers for a port: codes, or numbers at and around its constants, and the extremes."""
-    if _is_coded(column):
+    if is_coded(column):
         return rng.integers(0, 2**port.width, n_rows)
     finite = [value for value in _constants(column) if value != -np.inf]
     centers = [math.floor(Fraction(value) * 2**fixed_point.fraction) for value in finite] or [0]
@@ -151,7 +147,7 @@ def _draw(
 
 def _value(column: Column, number: int, fixed_point: FixedPoint) -> object:
     """The raw value that a number of a port stands for."""
-    if isinstance(column, Categorical) and _is_coded(column):
+    if isinstance(column, Categorical) and is_coded(column):
         other = "".join(str(value) for value in column.values) + "?"
         return column.values[number] if number < len(column.values) else other
     return number / 2**fixed_point.fraction
