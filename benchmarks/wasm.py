@@ -28,14 +28,14 @@ from gatewise.heads import Classes
 TIME = """
 import { performance } from "node:perf_hooks";
 import { readFileSync } from "node:fs";
-const [folder, lanes, seconds] = process.argv.slice(2);
+const [folder, nBits, seconds] = process.argv.slice(2);
 const start = performance.now();
 const { load } = await import(`${folder}/model.mjs`);
 const model = await load();
 const load_ms = performance.now() - start;
 const n = 8192;
 const rows = new Uint8Array(readFileSync("rows.bin")).slice();
-const bits = rows.slice(0, n / 8 * 784);
+const bits = rows.slice(0, n / 8 * nBits);
 function time(call) {
   let least = Infinity;
   const end = performance.now() + 1000 * seconds;
@@ -71,7 +71,7 @@ def measure(model: Model, style: Any, seconds: float, folder: Path) -> dict[str,
     package = to_wasm(model, style=style, dtype="uint8")
     built = time.perf_counter() - start
     save_package(package, folder / style)
-    command = ["node", "time.mjs", f"./{style}", str(LANES[style]), str(seconds)]
+    command = ["node", "time.mjs", f"./{style}", str(model.circuit.n_inputs), str(seconds)]
     done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
     size = len(package["model.wasm"])
     return {"style": style, "gates": model.circuit.n_gates, "module_bytes": size, "export_seconds": built} | json.loads(

@@ -59,14 +59,12 @@ def draw_depth(record: dict[str, Any]) -> Figure:
 
 def draw_operators(record: dict[str, Any]) -> Figure:
     """Accuracy against the number of gates, for all choices of operators and relaxations."""
-    figure = _draw_study(record["cases"], lambda case: sum(case["widths"]), "gates in 4 layers")
-    figure.axes[0].set_xscale("log", base=2)
-    return figure
+    return _draw_sizes(record["cases"])
 
 
 def draw_precision(record: dict[str, Any]) -> Figure:
     """Accuracy against the number of gates, in several precisions."""
-    return _draw_study(record["cases"], lambda case: sum(case["widths"]), "gates in 4 layers")
+    return _draw_sizes(record["cases"])
 
 
 def draw_gap(record: dict[str, Any], records: Records) -> Figure:
@@ -92,6 +90,15 @@ def _draw_study(cases: Study, x_of: Callable[[dict[str, Any]], int], x_label: st
     for style, (label, points) in zip(STYLES, lines.items(), strict=False):
         axes.plot(list(points), _means(points.values()), style, label=label, markersize=4)
     axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
+def _draw_sizes(cases: Study) -> Figure:
+    """A line for each label over the number of gates."""
+    figure = _draw_study(cases, lambda case: sum(case["widths"]), "gates in 4 layers")
+    sizes = sorted({sum(case["widths"]) for case in cases})
+    figure.axes[0].set_xscale("log", base=2)
+    figure.axes[0].set_xticks(sizes, [f"{size:,}" for size in sizes])
     return figure
 
 
