@@ -68,14 +68,14 @@ def draw_precision(record: dict[str, Any]) -> Figure:
 
 
 def draw_gap(record: dict[str, Any], records: Records) -> Figure:
-    """Soft and hard accuracy while a network is trained, by the paper's recipe and by ours."""
+    """Soft and hard accuracy while a network is trained, by the paper's recipe and by ours, which holds no rows out."""
     figure, axes = _make_axes("seconds of training", "accuracy on MNIST, %")
-    shown = {"the paper's recipe": record, "ours": records.get((record["name"], "ours"))}
+    shown = {"paper's recipe, images held out": record, "ours, training images": records.get((record["name"], "ours"))}
     for color, (label, each) in zip(("tab:orange", "tab:blue"), shown.items(), strict=True):
         if each is not None:
             _, seconds, hard, soft = np.array(each["seeds"][0]["curve"]).T
-            axes.plot(seconds, soft, "--", color=color, label=f"{label}, network")
-            axes.plot(seconds, hard, "-", color=color, label=f"{label}, circuit")
+            axes.plot(seconds, soft, "--", color=color, label=f"{label}: network")
+            axes.plot(seconds, hard, "-", color=color, label=f"{label}: circuit")
     axes.set_ylim(95, 100)
     axes.legend(frameon=False)
     return figure

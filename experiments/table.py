@@ -81,11 +81,12 @@ def _describe_seeds(record: dict[str, Any]) -> Iterable[str]:
 def _baseline_rows(records: Records) -> Iterable[Sequence[str]]:
     for (name, recipe), record in records.items():
         for each in record["baselines"] if recipe == "baselines" else ():
-            accuracy, n_parameters = BASELINES[name, each["model"]]
+            accuracy, n_parameters = BASELINES.get((name, each["model"]), (None, None))
             n_runs = len(each["accuracies"])
             epochs = f", {record['epochs']} epochs" if each["model"] == "neural network" else ""
             found = f"{np.mean(each['accuracies']):.2f} ({n_runs} run{'s' * (n_runs > 1)}{epochs})"
-            yield name, each["model"], f"{accuracy:.2f}", found, f"{n_parameters:,}", f"{each['parameters']:,}"
+            told = ("-", "-") if accuracy is None else (f"{accuracy:.2f}", f"{n_parameters:,}")
+            yield name, each["model"], told[0], found, told[1], f"{each['parameters']:,}"
 
 
 def _giant_rows(records: Records) -> Iterable[Sequence[str]]:
