@@ -27,10 +27,12 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 
+
 {simulate}
 
+
 def pack(rows):
-    """A number for each column, whose bit r is the column's in row r."""
+    """A number for each column, with a bit for each row."""
     return [int("".join(column), 2) for column in zip(*rows)]
 
 
@@ -80,8 +82,8 @@ class Format:
     suffix : str
         Of its files.
     simulate : str
-        Python code that defines ``simulate(given, ones)`` for the file FILE: bit r of the numbers given, and of those
-        returned, belongs to row r; `ones` has all of them.
+        Python code that defines ``simulate(given, ones)`` for the file FILE: numbers given for inputs, and those
+        returned for outputs, have a bit for each row; `ones` has all of them.
     tools : str
         Lines about programs that read it.
     """
@@ -127,7 +129,7 @@ def pack_netlist(
         outputs=OUTPUTS[head],
         answer=explain_answer(source),
     )
-    check = CHECK.format(file=file, simulate=form.simulate.replace("FILE", file))
+    check = CHECK.format(file=file, simulate=form.simulate.strip().replace("FILE", file))
     texts = {"vectors.txt": _write_vectors(circuit, head), "check.py": check, "README.md": page}
     return {file: content} | {each: text.encode() for each, text in texts.items()}
 
