@@ -1,37 +1,32 @@
-// The Python side of encoding: argument checks and array plumbing.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
+// The Python side of encoding.
 #include <nanobind/stl/string.h>
 
-#include "bind.hpp"
-#include "encode.hpp"
+#include <algorithm>
+
+#include "bind/arrays.hpp"
+#include "bind/module.hpp"
+#include "encode/encoder.hpp"
 
 namespace nb = nanobind;
 namespace gw = gatewise;
+using namespace gatewise::binding;
 
 namespace {
 
-template <typename T>
-using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using AnyTable = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
-using Words = nb::ndarray<uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-void require(bool ok, const char* message) {
-  if (!ok) throw nb::value_error(message);
-}
-
 void make_encoder(gw::Encoder* encoder, Array<uint32_t> test_ptr, Array<uint8_t> questions, Array<double> values,
-                  const std::string& level) {
-  std::vector<uint32_t> ptr(test_ptr.data(), test_ptr.data() + test_ptr.size());
-  require(!ptr.empty() && ptr[0] == 0 && ptr.back() == questions.size() && values.size() == questions.size(),
+                  const std::string& target) {
+  std::vector<uint32_t> ptr = copy(test_ptr);
+  const std::vector<uint8_t> asked = copy(questions);
+  const std::vector<double> constants = copy(values);
+  require(!ptr.empty() && ptr[0] == 0 && ptr.back() == asked.size() && constants.size() == asked.size(),
           "test_ptr must rise from 0 to the number of questions and values");
-  for (size_t c = 1; c < ptr.size(); ++c) require(ptr[c - 1] <= ptr[c], "test_ptr must not fall");
-  for (size_t t = 0; t < questions.size(); ++t)
-    require(questions.data()[t] <= static_cast<uint8_t>(gw::Question::kMissing), "questions must be below 3");
-  new (encoder) gw::Encoder(std::move(ptr), questions.data(), values.data(), find_kernels(level));
+  require(std::is_sorted(ptr.begin(), ptr.end()), "test_ptr must not fall");
+  for (const uint8_t question : asked)
+    require(question <= static_cast<uint8_t>(gw::Question::kMissing), "questions must be below 3");
+  new (encoder) gw::Encoder(std::move(ptr), asked.data(), constants.data(), require_target(target).encode);
 }
 
-gw::ValueType find_type(const AnyTable& table) {
+gw::ValueType find_type(const AnyMatrix& table) {
   const nb::dlpack::dtype type = table.dtype();
   if (type == nb::dtype<float>()) return gw::ValueType::kFloat32;
   if (type == nb::dtype<double>()) return gw::ValueType::kFloat64;
@@ -41,7 +36,7 @@ gw::ValueType find_type(const AnyTable& table) {
   return gw::ValueType::kInt64;
 }
 
-void encode(const gw::Encoder& encoder, AnyTable table, size_t first_column, Words words, gw::Pool& pool) {
+void encode(const gw::Encoder& encoder, AnyMatrix table, size_t first_column, Matrix<uint64_t> words, gw::Pool& pool) {
   const size_t n_rows = table.shape(0), n_columns = table.shape(1), n_words = (n_rows + 63) / 64;
   require(first_column <= encoder.n_columns() && n_columns <= encoder.n_columns() - first_column,
           "table must have columns of the encoder only");
@@ -63,5 +58,7 @@ void encode(const gw::Encoder& encoder, AnyTable table, size_t first_column, Wor
 }  // namespace
 
 void bind_encode(nb::module_& m) {
-  nb::class_<gw::Encoder>(m, "Encoder").def("__init__", &make_encoder).def("encode", &encode);
+  nb::class_<gw::Encoder>(m, "Encoder")
+      .def("__init__", &make_encoder, nb::arg("test_ptr"), nb::arg("questions"), nb::arg("values"), nb::arg("target"))
+      .def("encode", &encode);
 }

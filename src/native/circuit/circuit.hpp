@@ -1,4 +1,4 @@
-// A circuit as plain arrays: the native twin of gatewise.circuit.Circuit, already validated at the border.
+// A circuit as plain arrays: the native twin of gatewise.circuit.Circuit.
 // Wires: 0 false, 1 true, then the inputs, then the gates; operands lie below their gate.
 #pragma once
 
@@ -10,6 +10,7 @@ namespace gatewise {
 
 constexpr uint32_t kConstantWires = 2;
 
+// Borrowed, and well formed: see Circuit::check.
 struct CircuitView {
   uint32_t n_inputs;
   uint32_t n_gates;
@@ -24,9 +25,17 @@ struct CircuitView {
   uint32_t first_gate() const { return kConstantWires + n_inputs; }
 };
 
-struct CircuitArrays {
+struct Circuit {
+  uint32_t n_inputs = 0;
   std::vector<uint8_t> gate;
-  std::vector<int32_t> a, b, outputs;
+  std::vector<int32_t> a, b, outputs, group_ptr;
+
+  // Throws std::invalid_argument, naming the first offender, unless gates are ids, operands are wires below their
+  // gate's own, outputs are wires, and group_ptr rises from 0 to the number of outputs. Everything that reads a circuit
+  // takes its arrays for indices, so what comes from outside is checked first.
+  void check() const;
+
+  CircuitView view() const;
 };
 
 }  // namespace gatewise

@@ -5,14 +5,14 @@
 #include <cstdint>
 #include <utility>
 
-#include "truth.hpp"
+#include "circuit/gates.hpp"
 
 namespace gatewise {
 
 // A node with a sign: 2 * node + inverted. Node 0 is the constant false, then the inputs, then whatever is built.
 using Literal = uint32_t;
-constexpr Literal kFalse = 0;
-constexpr Literal kTrue = 1;
+constexpr Literal kFalseLiteral = 0;
+constexpr Literal kTrueLiteral = 1;
 
 constexpr Literal literal(uint32_t node, bool inverted = false) { return 2 * node + inverted; }
 constexpr uint32_t node_of(Literal x) { return x >> 1; }
@@ -34,8 +34,8 @@ struct Term {
 
 // The function of one operand x with values f0 and f1 at x = 0 and x = 1.
 constexpr Term unary(bool f0, bool f1, Literal x) {
-  const Literal value = f0 == f1 ? (f0 ? kTrue : kFalse) : x ^ static_cast<Literal>(f0);
-  return {Kind::kLiteral, false, value, kFalse};
+  const Literal value = f0 == f1 ? (f0 ? kTrueLiteral : kFalseLiteral) : x ^ static_cast<Literal>(f0);
+  return {Kind::kLiteral, false, value, kFalseLiteral};
 }
 
 constexpr Term normalize(unsigned gate, Literal a, Literal b) {
@@ -50,7 +50,7 @@ constexpr Term normalize(unsigned gate, Literal a, Literal b) {
     std::swap(f01, f10);
   }
   if (a == b) return unary(f00, f11, a);
-  if (a == kFalse || (f00 == f10 && f01 == f11)) return unary(f00, f01, b);
+  if (a == kFalseLiteral || (f00 == f10 && f01 == f11)) return unary(f00, f01, b);
   if (f00 == f01 && f10 == f11) return unary(f00, f10, a);
   if (f00 == f11 && f01 == f10) return {Kind::kXor, f00, a, b};
   // One entry differs from the other three: an AND that is true there, or its inverse.

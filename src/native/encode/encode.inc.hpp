@@ -1,15 +1,15 @@
-// A block of a table to bit-planes. Rows become columns first, a tile of one cache line a row at a time, because a
-// column's values side by side are compared with all of its constants at the speed of vectors.
+// A block of a table to bit-planes. Rows become columns first, those of one cache line at a time, because a column's
+// values side by side are compared with all of its constants at the speed of vectors.
 #pragma once
 
-#include "kernels.hpp"
-#include "rank.inc.hpp"
-#include "vector.hpp"
+#include "encode/kernels.hpp"
+#include "encode/search_tree.inc.hpp"
+#include "simd/words.hpp"
 
 namespace gatewise {
 namespace {
 
-constexpr size_t kTileBytes = 64;
+constexpr size_t kLineBytes = 64;
 constexpr size_t kWordRows = 64;
 
 // A row of the square of values that is transposed at once.
@@ -33,15 +33,15 @@ struct SquareRow<8> {
 };
 
 // Values in such a row, and the fewest for which it may be loaded.
-template <typename T>
-constexpr size_t kSide = sizeof(typename SquareRow<sizeof(T)>::type) / sizeof(T);
-template <typename T>
-constexpr size_t kFewest = 16 / sizeof(T);
+template <typename Value>
+constexpr size_t kSide = sizeof(typename SquareRow<sizeof(Value)>::type) / sizeof(Value);
+template <typename Value>
+constexpr size_t kFewest = 16 / sizeof(Value);
 
 // The first n values of a row; n is kSide unless that is a whole cache line.
-template <typename V>
-inline V load_row(const uint8_t* from, size_t) {
-  V row;
+template <typename Row>
+inline Row load_row(const uint8_t* from, size_t) {
+  Row row;
   std::memcpy(&row, from, sizeof row);
   return row;
 }
@@ -54,10 +54,10 @@ inline Words8 load_row(const uint8_t* from, size_t n) {
 
 // A square at `from`, its rows `row_stride` bytes apart and n of its columns there -> its columns, `to_stride` values
 // apart. A perfect shuffle for each binary digit of its side.
-template <typename T>
-inline void transpose_square(const uint8_t* from, ptrdiff_t row_stride, size_t n, T* to, size_t to_stride) {
-  constexpr int side = static_cast<int>(kSide<T>);
-  typedef typename SquareRow<sizeof(T)>::type Row;
+template <typename Value>
+inline void transpose_square(const uint8_t* from, ptrdiff_t row_stride, size_t n, Value* to, size_t to_stride) {
+  constexpr int side = static_cast<int>(kSide<Value>);
+  typedef typename SquareRow<sizeof(Value)>::type Row;
   Row x[side], y[side];
 #pragma GCC unroll 16
   for (int r = 0; r < side; ++r) x[r] = load_row<Row>(from + r * row_stride, n);
@@ -76,34 +76,35 @@ inline void transpose_square(const uint8_t* from, ptrdiff_t row_stride, size_t n
 }
 
 // One column, value by value.
-template <typename T>
-inline void copy_column(const uint8_t* from, ptrdiff_t row_stride, size_t first, size_t n_rows, T* to) {
-  for (size_t r = first; r < n_rows; ++r) std::memcpy(to + r, from + static_cast<ptrdiff_t>(r) * row_stride, sizeof(T));
+template <typename Value>
+inline void copy_column(const uint8_t* from, ptrdiff_t row_stride, size_t first, size_t n_rows, Value* to) {
+  for (size_t r = first; r < n_rows; ++r)
+    std::memcpy(to + r, from + static_cast<ptrdiff_t>(r) * row_stride, sizeof(Value));
 }
 
-// Columns c .. c + n of a block -> n columns of kEncodeRows values, zeros past the last row. For all that
-// is read, as much of what comes next is fetched.
-template <typename T>
-inline void fill_tile(const TableBlock& block, size_t c, size_t n, T* tile, size_t& fetched) {
-  constexpr size_t side = kSide<T>;
+// Columns c .. c + n of a block -> n columns of kEncodeRows values, zeros past the last row. For all that is read, as
+// much of what comes next is fetched.
+template <typename Value>
+inline void gather_columns(const TableBlock& block, size_t c, size_t n, Value* columns, size_t& fetched) {
+  constexpr size_t side = kSide<Value>;
   const uint8_t* data = block.data + static_cast<ptrdiff_t>(c) * block.column_stride;
-  const bool in_squares = block.column_stride == sizeof(T) && n >= kFewest<T>;
+  const bool in_squares = block.column_stride == sizeof(Value) && n >= kFewest<Value>;
   const size_t n_squared = in_squares ? block.n_rows / side * side : 0;
   for (size_t j = 0; j < n && n_squared > 0; j += side) {
     if (j > 0 && j + side > n) j = n - side;  // the last square may overlap what is done
     const size_t n_there = n < side ? n : side;
     if (block.test_ptr[c + j] == block.test_ptr[c + j + n_there]) continue;
     for (size_t r = 0; r < n_squared; r += side) {
-      for (size_t line = 0; line < side * n_there * sizeof(T) && fetched < block.upcoming.n_bytes;
-           line += 64, fetched += 64)
+      for (size_t line = 0; line < side * n_there * sizeof(Value) && fetched < block.upcoming.n_bytes;
+           line += kLineBytes, fetched += kLineBytes)
         __builtin_prefetch(block.upcoming.data + fetched);
-      transpose_square<T>(data + static_cast<ptrdiff_t>(r) * block.row_stride + j * sizeof(T), block.row_stride,
-                          n_there, tile + j * kEncodeRows + r, kEncodeRows);
+      transpose_square<Value>(data + static_cast<ptrdiff_t>(r) * block.row_stride + j * sizeof(Value), block.row_stride,
+                              n_there, columns + j * kEncodeRows + r, kEncodeRows);
     }
   }
   const size_t n_padded = (block.n_rows + kWordRows - 1) / kWordRows * kWordRows;
   for (size_t j = 0; j < n; ++j) {
-    T* to = tile + j * kEncodeRows;
+    Value* to = columns + j * kEncodeRows;
     copy_column(data + static_cast<ptrdiff_t>(j) * block.column_stride, block.row_stride, n_squared, block.n_rows, to);
     for (size_t r = block.n_rows; r < n_padded; ++r) to[r] = 0;
   }
@@ -118,13 +119,13 @@ inline __m512i broadcast(int32_t value) { return _mm512_set1_epi32(value); }
 inline __m512i broadcast(int64_t value) { return _mm512_set1_epi64(value); }
 
 // Bit i of the result is the answer for x[i].
-template <Question Q, typename T>
-inline uint64_t ask(const T* x, T value) {
-  constexpr int lanes = 64 / sizeof(T);
+template <Question Asked, typename Value>
+inline uint64_t ask(const Value* x, Value value) {
+  constexpr int lanes = 64 / sizeof(Value);
   const __m512i constants = broadcast(value);
   uint64_t word = 0;
 #pragma GCC unroll 8
-  for (int i = 0; i < 64; i += lanes) word |= compare<Q>(_mm512_loadu_si512(x + i), constants, T{}) << i;
+  for (int i = 0; i < 64; i += lanes) word |= compare<Asked>(_mm512_loadu_si512(x + i), constants, Value{}) << i;
   return word;
 }
 
@@ -149,24 +150,24 @@ inline uint64_t collect_bits(const uint8_t* bytes) {
 }
 
 // Bit i of the result is the answer for x[i]; compilers make vectors of the loop.
-template <Question Q, typename T>
-inline uint64_t ask(const T* x, T value) {
+template <Question Asked, typename Value>
+inline uint64_t ask(const Value* x, Value value) {
   uint8_t answers[64];
   for (int i = 0; i < 64; ++i)
-    answers[i] = Q == Question::kGreater ? x[i] > value : Q == Question::kEqual ? x[i] == value : x[i] != x[i];
+    answers[i] = Asked == Question::kGreater ? x[i] > value : Asked == Question::kEqual ? x[i] == value : x[i] != x[i];
   return collect_bits(answers);
 }
 
 #endif
 
-template <Question Q, typename T>
-inline void ask_words(const T* x, size_t n_words, T value, uint64_t* words) {
-  for (size_t w = 0; w < n_words; ++w) words[w] = ask<Q, T>(x + kWordRows * w, value);
+template <Question Asked, typename Value>
+inline void ask_words(const Value* x, size_t n_words, Value value, uint64_t* words) {
+  for (size_t w = 0; w < n_words; ++w) words[w] = ask<Asked, Value>(x + kWordRows * w, value);
 }
 
 // Tests that ranks answer, each over as many words at once as a block of rows has.
-template <Question Q, typename T>
-inline void ask_ranks(const uint8_t* ranks, size_t n_words, const Test<T>* tests, size_t n_tests, uint64_t* words,
+template <Question Asked, typename Value>
+inline void ask_ranks(const uint8_t* ranks, size_t n_words, const Test<Value>* tests, size_t n_tests, uint64_t* words,
                       size_t pitch) {
   constexpr size_t n_at_once = kEncodeRows / kWordRows;
   size_t w = 0;
@@ -174,24 +175,24 @@ inline void ask_ranks(const uint8_t* ranks, size_t n_words, const Test<T>* tests
     for (size_t t = 0; t < n_tests; ++t) {
 #pragma GCC unroll 4
       for (size_t i = w; i < w + n_at_once; ++i)
-        words[t * pitch + i] = ask<Q, uint8_t>(ranks + kWordRows * i, tests[t].rank);
+        words[t * pitch + i] = ask<Asked, uint8_t>(ranks + kWordRows * i, tests[t].rank);
     }
   for (size_t t = 0; t < n_tests; ++t)
-    ask_words<Q>(ranks + kWordRows * w, n_words - w, tests[t].rank, words + t * pitch + w);
+    ask_words<Asked>(ranks + kWordRows * w, n_words - w, tests[t].rank, words + t * pitch + w);
 }
 
 // All tests of one column.
-template <typename T>
-inline void test_column(const T* x, const TableBlock& block, size_t c) {
+template <typename Value>
+inline void test_column(const Value* x, const TableBlock& block, size_t c) {
   const size_t n_words = (block.n_rows + kWordRows - 1) / kWordRows, n_last = block.n_rows % kWordRows;
-  const Test<T>* tests = static_cast<const Test<T>*>(block.tests);
+  const Test<Value>* tests = static_cast<const Test<Value>*>(block.tests);
   const size_t first = block.test_ptr[c], end = block.test_ptr[c + 1];
   const Ranking& ranking = block.rankings[c];
   if (kMinRanked > 0 && ranking.n_tests > 0) {
     alignas(64) uint8_t ranks[kEncodeRowsInPlace];
     rank_column(x, n_words, block.trees, ranking, ranks);
-    const auto answer =
-        ranking.question == Question::kGreater ? ask_ranks<Question::kGreater, T> : ask_ranks<Question::kEqual, T>;
+    const auto answer = ranking.question == Question::kGreater ? ask_ranks<Question::kGreater, Value>
+                                                               : ask_ranks<Question::kEqual, Value>;
     answer(ranks, n_words, tests + first, ranking.n_tests, block.words + first * block.pitch, block.pitch);
   }
   for (size_t t = first + ranking.n_tests; t < end; ++t) {
@@ -207,20 +208,20 @@ inline void test_column(const T* x, const TableBlock& block, size_t c) {
     block.words[t * block.pitch + n_words - 1] &= (uint64_t{1} << n_last) - 1;
 }
 
-template <typename T>
+template <typename Value>
 void encode(const TableBlock& block) {
-  constexpr size_t width = kTileBytes / sizeof(T);
-  alignas(64) T tile[width * kEncodeRows];
+  constexpr size_t width = kLineBytes / sizeof(Value);
+  alignas(64) Value columns[width * kEncodeRows];
   // Whole words of a column that lies in one piece are read where they are.
-  const bool in_place = block.row_stride == sizeof(T) && block.n_rows % kWordRows == 0;
+  const bool in_place = block.row_stride == sizeof(Value) && block.n_rows % kWordRows == 0;
   size_t fetched = 0;
   for (size_t c = 0; c < block.n_columns; c += width) {
     const size_t n = block.n_columns - c < width ? block.n_columns - c : width;
     if (block.test_ptr[c] == block.test_ptr[c + n]) continue;
-    if (!in_place) fill_tile(block, c, n, tile, fetched);
+    if (!in_place) gather_columns(block, c, n, columns, fetched);
     const uint8_t* column = block.data + static_cast<ptrdiff_t>(c) * block.column_stride;
     for (size_t j = 0; j < n; ++j, column += block.column_stride)
-      test_column(in_place ? reinterpret_cast<const T*>(column) : tile + j * kEncodeRows, block, c + j);
+      test_column(in_place ? reinterpret_cast<const Value*>(column) : columns + j * kEncodeRows, block, c + j);
   }
 }
 

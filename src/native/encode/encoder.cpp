@@ -1,11 +1,11 @@
-#include "encode.hpp"
+#include "encode/encoder.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
-#include "rank.hpp"
+#include "encode/search_tree.hpp"
 
 namespace gatewise {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kRowsPerJob = kEncodeRowsInPlace;
 constexpr size_t kRowsPerWord = 64;
 
-// The tests below ask of a value of type T what the test of a double asks of the same value, without rounding.
+// The tests below ask of a value of type Value what the test of a double asks of the same value, without rounding.
 
 Test<double> convert(Question question, double value, double) { return {value, question, 0}; }
 
@@ -28,17 +28,17 @@ Test<float> convert(Question question, double value, float) {
   return {nearest, question, 0};
 }
 
-template <typename T>
-Test<T> convert(Question question, double value, T) {
+template <typename Value>
+Test<Value> convert(Question question, double value, Value) {
   // Both bounds are powers of two, or 0, so doubles hold them exactly.
-  const double lowest = static_cast<double>(std::numeric_limits<T>::min());
-  const double past = 2 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
+  const double lowest = static_cast<double>(std::numeric_limits<Value>::min());
+  const double past = 2 * static_cast<double>(std::numeric_limits<Value>::max() / 2 + 1);
   const double whole = std::floor(value);
   const bool fits = whole >= lowest && whole < past;
   if (question == Question::kMissing) return {0, Question::kNever, 0};
   if (question == Question::kEqual && (whole != value || !fits)) return {0, Question::kNever, 0};
   if (!fits) return {0, value < lowest ? Question::kAlways : Question::kNever, 0};
-  return {static_cast<T>(whole), question, 0};
+  return {static_cast<Value>(whole), question, 0};
 }
 
 // Rows of the next block. Columns that lie in one piece are read where they are, so their blocks may be any number of
@@ -49,8 +49,8 @@ size_t block_rows(const Table& table, size_t n_left) {
   return std::min(kEncodeRows, n_left);
 }
 
-// The block of rows after row `end`, as far as it is one piece of memory: tiles jump from row to row, which processors
-// do not foresee.
+// The block of rows after row `end`, as far as it is one piece of memory: reading jumps from row to row, which
+// processors do not foresee.
 Upcoming rows_after(const Table& table, size_t end) {
   const auto row_bytes = static_cast<ptrdiff_t>(table.n_columns) * table.column_stride;
   if (end >= table.n_rows || table.column_stride <= 0 || table.row_stride < row_bytes) return {nullptr, 0};
@@ -60,12 +60,13 @@ Upcoming rows_after(const Table& table, size_t end) {
 
 }  // namespace
 
-Encoder::Encoder(std::vector<uint32_t> test_ptr, const uint8_t* questions, const double* values, const Kernels& kernels)
+Encoder::Encoder(std::vector<uint32_t> test_ptr, const uint8_t* questions, const double* values,
+                 const EncodeKernels& kernels)
     : test_ptr_(std::move(test_ptr)), kernels_(kernels) {
-  const auto fill = [&]<typename T>(TypedTests<T>& typed) {
+  const auto fill = [&]<typename Value>(TypedTests<Value>& typed) {
     typed.tests.reserve(n_tests());
     for (size_t t = 0; t < n_tests(); ++t)
-      typed.tests.push_back(convert(static_cast<Question>(questions[t]), values[t], T{}));
+      typed.tests.push_back(convert(static_cast<Question>(questions[t]), values[t], Value{}));
     typed.rankings.reserve(n_columns());
     for (size_t c = 0; c < n_columns(); ++c)
       typed.rankings.push_back(
@@ -88,7 +89,7 @@ void Encoder::encode(const Table& table, uint64_t* words, size_t pitch, Pool& po
   const View& own = views[static_cast<size_t>(table.type)];
   const auto type = static_cast<size_t>(table.type);
   const size_t n_jobs = (table.n_rows + kRowsPerJob - 1) / kRowsPerJob;
-  pool.run(n_jobs, [&](size_t, size_t job) {
+  pool.run(n_jobs, [&](size_t, size_t job) noexcept {
     const size_t end = std::min(table.n_rows, (job + 1) * kRowsPerJob);
     for (size_t first = job * kRowsPerJob; first < end;) {
       const size_t n_rows = block_rows(table, end - first);

@@ -4,8 +4,8 @@
 #include <tuple>
 #include <vector>
 
-#include "kernels.hpp"
-#include "pool.hpp"
+#include "encode/kernels.hpp"
+#include "support/pool.hpp"
 
 namespace gatewise {
 
@@ -17,10 +17,10 @@ struct Table {
   ptrdiff_t row_stride, column_stride;
 };
 
-// Tests of all columns for values of one type; a ranking a column.
-template <typename T>
+// Tests of all columns for values of one type; one ranking per column.
+template <typename Value>
 struct TypedTests {
-  std::vector<Test<T>> tests;
+  std::vector<Test<Value>> tests;
   std::vector<Ranking> rankings;
   std::vector<uint8_t> trees;
 };
@@ -30,7 +30,7 @@ class Encoder {
  public:
   // Test t of column c, for t in test_ptr[c] .. test_ptr[c + 1], asks questions[t] (greater, equal or missing) with
   // the constant values[t].
-  Encoder(std::vector<uint32_t> test_ptr, const uint8_t* questions, const double* values, const Kernels& kernels);
+  Encoder(std::vector<uint32_t> test_ptr, const uint8_t* questions, const double* values, const EncodeKernels& kernels);
 
   size_t n_columns() const { return test_ptr_.size() - 1; }
   size_t n_tests() const { return test_ptr_.back(); }
@@ -40,7 +40,7 @@ class Encoder {
 
  private:
   const std::vector<uint32_t> test_ptr_;
-  const Kernels& kernels_;
+  const EncodeKernels& kernels_;
   // The same tests in the types that values can have, in the order of ValueType.
   std::tuple<TypedTests<float>, TypedTests<double>, TypedTests<uint8_t>, TypedTests<int32_t>, TypedTests<int64_t>>
       tests_;

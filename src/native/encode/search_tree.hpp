@@ -3,13 +3,13 @@
 
 #include <vector>
 
-#include "kernels.hpp"
+#include "encode/kernels.hpp"
 
 namespace gatewise {
 
 // Ranks the tests of a column, and adds their tree to `trees`. A ranking of no tests means that they are too few to
 // gain, too many to be looked up, or that those of another question come first. Defined for all types of values.
-template <typename T>
-Ranking rank_tests(Test<T>* tests, size_t n_tests, const Kernels& kernels, std::vector<uint8_t>& trees);
+template <typename Value>
+Ranking rank_tests(Test<Value>* tests, size_t n_tests, const EncodeKernels& kernels, std::vector<uint8_t>& trees);
 
 }  // namespace gatewise

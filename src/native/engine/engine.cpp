@@ -1,11 +1,11 @@
-#include "engine.hpp"
+#include "engine/engine.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstring>
 
-#include "buffer.hpp"
+#include "support/buffer.hpp"
 
 namespace gatewise {
 namespace {
@@ -15,7 +15,7 @@ static_assert(std::endian::native == std::endian::little, "bit-planes are read a
 constexpr size_t kRowsPerWord = 64;
 
 // Wide blocks spend less on decoding; but slots and the rows that fill them should share the second-level cache. One
-// cache line a wire is the least that large circuits want.
+// cache line per wire is the least that large circuits want.
 uint32_t choose_width(size_t n_slots, size_t n_inputs) {
   constexpr size_t cache = size_t{512} << 10;
   const size_t widest = kWidths[kNumWidths - 1];
@@ -48,7 +48,7 @@ uint32_t width_of(uint32_t words) {
 struct Engine::Scratch {
   Buffer<uint64_t> slots, planes;
   Buffer<uint64_t> inputs;        // bit-planes, for a program that loads them
-  Buffer<uint8_t> octets;         // see Kernels::pack_bytes
+  Buffer<uint8_t> octets;         // see EngineKernels::pack_bytes
   Buffer<uint8_t> empty_row;      // stands for the rows past the last
   std::vector<uint8_t> gathered;  // a block of rows, for inputs with strided columns
 
@@ -60,60 +60,60 @@ struct Engine::Scratch {
         empty_row(engine.n_inputs_) {}
 };
 
-Engine::Engine(const CircuitView& circuit, Outputs mode, unsigned threads, const Kernels& kernels, uint32_t words,
-               uint32_t tile)
+Engine::Engine(const CircuitView& circuit, Outputs mode, const EngineKernels& kernels, uint32_t words, uint32_t band)
     : n_inputs_(circuit.n_inputs),
       n_groups_(circuit.n_groups),
       n_outputs_(circuit.n_outputs),
+      keeps_outputs_(mode == Outputs::kKept),
       kernels_(kernels),
-      program_(plan(circuit, mode, tile)),
-      max_width_(words == 0 ? choose_width(program_.n_slots, n_inputs_) : width_of(words)),
-      threads_(threads),
-      pool_(threads) {}
+      program_(plan(circuit, mode, band)),
+      max_width_(words == 0 ? choose_width(program_.n_slots, n_inputs_) : width_of(words)) {}
 
 Engine::~Engine() = default;
 
-bool Engine::counts(const Rows& rows, int32_t* out) {
-  return run(rows, [&](const Block& block, const Scratch& scratch) {
+bool Engine::counts(const Rows& rows, int32_t* out, Pool& pool) const {
+  const auto write = [&](const Block& block, const Scratch& scratch) noexcept {
     kernels_.write_counts(scratch.planes.data(), n_groups_, program_.n_planes, block.words(), block.n_lanes,
                           out + block.first * n_groups_);
-  });
+  };
+  return run(rows, write, pool);
 }
 
-bool Engine::classify(const Rows& rows, int32_t* out) {
-  return run(rows, [&](const Block& block, const Scratch& scratch) {
+bool Engine::classify(const Rows& rows, int32_t* out, Pool& pool) const {
+  const auto write = [&](const Block& block, const Scratch& scratch) noexcept {
     kernels_.write_classes(scratch.planes.data(), n_groups_, program_.n_planes, block.words(), block.n_lanes,
                            out + block.first);
-  });
+  };
+  return run(rows, write, pool);
 }
 
-bool Engine::outputs(const Rows& rows, uint8_t* out) {
-  return run(rows, [&](const Block& block, const Scratch& scratch) {
+bool Engine::outputs(const Rows& rows, uint8_t* out, Pool& pool) const {
+  const auto write = [&](const Block& block, const Scratch& scratch) noexcept {
     kernels_.write_outputs(scratch.slots.data(), program_.output_slots.data(), n_outputs_, block.words(), block.n_lanes,
                            out + block.first * n_outputs_);
-  });
+  };
+  return run(rows, write, pool);
 }
 
 template <typename Finish>
-bool Engine::run(const Rows& rows, Finish finish) {
+bool Engine::run(const Rows& rows, Finish finish, Pool& pool) const {
   const size_t lanes = size_t{kRowsPerWord} * words();
   const size_t n_blocks = (rows.n_rows + lanes - 1) / lanes;
   const ProgramView program = program_.view();
-  std::vector<std::unique_ptr<Scratch>> scratch = take_scratch(std::min<size_t>(threads_, n_blocks));
-  if (rows.layout == Layout::kBytes && rows.column_stride != 1)
-    for (std::unique_ptr<Scratch>& each : scratch) each->gathered.resize(std::min(lanes, rows.n_rows) * n_inputs_);
+  const size_t n_threads = pool.threads();
+  std::unique_ptr<Scratches> scratches = take_scratches(std::min(n_threads, n_blocks), rows);
   std::atomic<bool> valid{true};
-  pool_.run(n_blocks, [&](size_t thread, size_t index) {
+  pool.run(n_blocks, [&](size_t thread, size_t index) noexcept {
     const Block block = block_at(index * lanes, rows.n_rows);
-    Scratch& own = *scratch[thread];
+    Scratch& own = *(*scratches)[thread];
     BlockView view{own.slots.data(), own.planes.data(), nullptr, 0};
     if (!load(rows, block, own, view)) valid.store(false, std::memory_order_relaxed);
     clear_planes(block.words(), own);
-    const Upcoming upcoming = rows_after(rows, block.first + threads_ * lanes, lanes);
+    const Upcoming upcoming = rows_after(rows, block.first + n_threads * lanes, lanes);
     kernels_.evaluate[block.width][program_.is_wide()](program, upcoming, view);
     finish(block, own);
   });
-  give_scratch(std::move(scratch));
+  scratches_.give(std::move(scratches));
   return valid;
 }
 
@@ -175,22 +175,15 @@ void Engine::clear_planes(uint32_t words, Scratch& scratch) const {
       std::memset(plane, bias >> p & 1 ? 0xFF : 0, words * sizeof(uint64_t));
 }
 
-std::vector<std::unique_ptr<Engine::Scratch>> Engine::take_scratch(size_t n) {
-  std::vector<std::unique_ptr<Scratch>> taken;
-  {
-    const std::lock_guard lock(mutex_);
-    while (taken.size() < n && !idle_.empty()) {
-      taken.push_back(std::move(idle_.back()));
-      idle_.pop_back();
-    }
+std::unique_ptr<Engine::Scratches> Engine::take_scratches(size_t n, const Rows& rows) const {
+  std::unique_ptr<Scratches> taken = scratches_.take();
+  if (!taken) taken = std::make_unique<Scratches>();
+  while (taken->size() < n) taken->push_back(std::make_unique<Scratch>(*this));
+  if (rows.layout == Layout::kBytes && rows.column_stride != 1) {
+    const size_t n_gathered = std::min(kRowsPerWord * size_t{words()}, rows.n_rows) * n_inputs_;
+    for (const std::unique_ptr<Scratch>& scratch : *taken) scratch->gathered.resize(n_gathered);
   }
-  while (taken.size() < n) taken.push_back(std::make_unique<Scratch>(*this));
   return taken;
-}
-
-void Engine::give_scratch(std::vector<std::unique_ptr<Scratch>> scratch) {
-  const std::lock_guard lock(mutex_);
-  for (std::unique_ptr<Scratch>& each : scratch) idle_.push_back(std::move(each));
 }
 
 }  // namespace gatewise

@@ -1,9 +1,9 @@
 // What leaves a block: counts per group, or the class with the highest count.
 #pragma once
 
-#include "kernels.hpp"
-#include "pack.inc.hpp"
-#include "vector.hpp"
+#include "engine/kernels.hpp"
+#include "engine/pack.inc.hpp"
+#include "simd/words.hpp"
 
 namespace gatewise {
 namespace {

@@ -1,13 +1,11 @@
-#include "lower.hpp"
+#include "engine/netlist.hpp"
 
 #include <utility>
 
-#include "literal.hpp"
+#include "circuit/literal.hpp"
 
 namespace gatewise {
 namespace {
-
-constexpr uint32_t kNot = 12;
 
 struct Signed {
   std::vector<Term> terms;  // AND and XOR only
@@ -61,11 +59,11 @@ void sweep(Signed& folded, uint32_t n_inputs) {
 // Literals count the constant once, nodes count it twice (false and true).
 constexpr uint32_t to_node(Literal x) { return node_of(x) == 0 ? x : node_of(x) + 1; }
 
-// Keep the kinds few: exchange operands so that 2 becomes 4 and 11 becomes 13.
+// Keep the kinds few: of two gates that differ in the order of their operands, only one occurs.
 Netlist::Gate make_gate(const Term& term) {
   Netlist::Gate gate{gate_of(term), to_node(positive(term.a)), to_node(positive(term.b))};
-  if (gate.kind == 2 || gate.kind == 11) {
-    gate.kind = gate.kind == 2 ? 4 : 13;
+  if (gate.kind == gates::kAAndNotB || gate.kind == gates::kAOrNotB) {
+    gate.kind = exchange_operands(gate.kind);
     std::swap(gate.a, gate.b);
   }
   return gate;
@@ -109,7 +107,7 @@ Netlist lower(const CircuitView& circuit) {
       continue;
     }
     net.outputs.push_back(net.n_nodes());
-    net.gates.push_back({kNot, node, node});
+    net.gates.push_back({gates::kNotA, node, node});
     ++net.n_reads[node];  // a NOT names its operand twice, and stands for the output that was counted
     net.n_reads.push_back(1);
   }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "circuit.hpp"
+#include "circuit/circuit.hpp"
 
 namespace gatewise {
 

@@ -1,10 +1,10 @@
-// Rows to bit-planes, in two stages: eight rows become one byte a feature (an *octet* row), then eight octet rows
-// become one 64-bit word a feature. All words of a block go through both stages together, because words of one slot are
-// best written at once, and as many features as have octets that stay in cache.
+// Rows to bit-planes, in two stages: eight rows become one byte per feature (an *octet* row), then eight octet rows
+// become one 64-bit word per feature. All words of a block go through both stages together, because words of one slot
+// are best written at once, and as many features as have octets that stay in cache.
 #pragma once
 
-#include "kernels.hpp"
-#include "vector.hpp"
+#include "engine/kernels.hpp"
+#include "simd/words.hpp"
 
 namespace gatewise {
 namespace {
@@ -29,10 +29,10 @@ inline void transpose_8x16(const uint8_t* const* rows, size_t at, Words2* words)
   for (int r = 0; r < 8; ++r) words[r] = (Words2)x[r];
 }
 
-// Transpose an 8 x 8 bit matrix held one row a byte (Hacker's Delight, 7-3); works on vectors of words too.
-template <typename V>
-inline V transpose_bits(V x) {
-  V t = (x ^ (x >> 7)) & 0x00AA00AA00AA00AAu;
+// Transpose an 8 x 8 bit matrix held one row per byte (Hacker's Delight, 7-3); works on vectors of words too.
+template <typename Bits>
+inline Bits transpose_bits(Bits x) {
+  Bits t = (x ^ (x >> 7)) & 0x00AA00AA00AA00AAu;
   x ^= t ^ (t << 7);
   t = (x ^ (x >> 14)) & 0x0000CCCC0000CCCCu;
   x ^= t ^ (t << 14);
@@ -154,7 +154,7 @@ inline void gather_squares(const uint8_t* const* rows, size_t first, size_t n_by
 
 void pack_bits(const uint8_t* const* rows, size_t n_words, size_t n_features, unsigned reversed, uint8_t* octets,
                uint64_t* slots, size_t words) {
-  using V = Vector<8>;
+  using Bits = Vector<8>;
   const size_t most = features_per_pass(n_words), pass = n_features < most ? n_features : most,
                pitch = octet_pitch(pass);
   for (size_t f = 0; f < n_features; f += pass) {
@@ -162,10 +162,10 @@ void pack_bits(const uint8_t* const* rows, size_t n_words, size_t n_features, un
     for (size_t o = 0; o < 8 * n_words; ++o) gather_squares(rows + 8 * o, f / 8, n_bytes, octets + o * pitch);
     // A pass of its own, because reading back as wide vectors what was just stored as narrow ones would stall.
     for (size_t o = 0; o < 8 * n_words; ++o)
-      for (size_t i = 0; i < 8 * n_bytes; i += sizeof(V)) {
-        V squares;
+      for (size_t i = 0; i < 8 * n_bytes; i += sizeof(Bits)) {
+        Bits squares;
         std::memcpy(&squares, octets + o * pitch + i, sizeof squares);
-        squares = transpose_bits<V>(squares);
+        squares = transpose_bits<Bits>(squares);
         std::memcpy(octets + o * pitch + i, &squares, sizeof squares);
       }
     spread_octets(octets, pitch, n_words, n, reversed, slots + f * words, words);

@@ -1,6 +1,7 @@
-#include "operations.hpp"
+#include "engine/pairs.hpp"
 
-#include "kernels.hpp"
+#include "circuit/gates.hpp"
+#include "engine/kernels.hpp"
 
 namespace gatewise {
 
@@ -26,8 +27,8 @@ Operation Operations::at(uint32_t node) const {
   if (absorbed_[node] == kNone) return {gate.kind, 2, {gate.a, gate.b, 0}};
   const Netlist::Gate& inner = gate_at(absorbed_[node]);
   const bool is_first = gate.a == absorbed_[node];
-  const uint32_t kind = is_first || gate.kind != 4 ? gate.kind : 2;  // ~c & x = x & ~c
-  return {kPair + 16 * inner.kind + kind, 3, {inner.a, inner.b, is_first ? gate.b : gate.a}};
+  const uint32_t kind = is_first ? gate.kind : exchange_operands(gate.kind);
+  return {kPair + kNumGates * inner.kind + kind, 3, {inner.a, inner.b, is_first ? gate.b : gate.a}};
 }
 
 }  // namespace gatewise

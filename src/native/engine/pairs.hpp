@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "lower.hpp"
+#include "engine/netlist.hpp"
 
 namespace gatewise {
 

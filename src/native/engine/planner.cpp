@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <bit>
 
-#include "lower.hpp"
-#include "operations.hpp"
-#include "program.hpp"
-#include "schedule.hpp"
+#include "engine/netlist.hpp"
+#include "engine/pairs.hpp"
+#include "engine/program.hpp"
+#include "engine/schedule.hpp"
 
 namespace gatewise {
 namespace {
@@ -36,20 +36,20 @@ Sorted bucket_by(const std::vector<uint32_t>& keys, uint32_t n_buckets) {
 
 class Planner {
  public:
-  Planner(const CircuitView& circuit, Outputs mode, uint32_t tile)
+  Planner(const CircuitView& circuit, Outputs mode, uint32_t band)
       : circuit_(circuit),
         keeps_(mode == Outputs::kKept),
         net_(lower(circuit)),
         operations_(net_),
-        schedule_(make_schedule(net_, operations_, tile)),
+        schedule_(make_schedule(net_, operations_, band)),
         waiting_(circuit.n_groups) {}
 
   Program run() {
     find_outputs();
     sort_by_stage();
     place_inputs();
-    for (uint32_t stage = 0; stage < schedule_.n_stages; ++stage) emit_stage(stage);
-    for (uint32_t group = 0; group < circuit_.n_groups; ++group) emit_count(group);
+    for (uint32_t stage = 0; stage < schedule_.n_stages; ++stage) plan_stage(stage);
+    for (uint32_t group = 0; group < circuit_.n_groups; ++group) plan_count(group);
     finish();
     return std::move(program_);
   }
@@ -91,17 +91,17 @@ class Planner {
     refs_by_stage_ = bucket_by(ref_stage, schedule_.n_stages);
   }
 
-  // Inputs are there from the start, or come when their tile does.
+  // Inputs are there from the start, or come when their band does.
   void place_inputs() {
     slot_.resize(net_.n_nodes());
-    program_.loads_inputs = schedule_.is_tiled;
-    program_.n_slots = schedule_.is_tiled ? kConstantWires : net_.first_gate;
+    program_.loads_inputs = schedule_.is_banded;
+    program_.n_slots = schedule_.is_banded ? kConstantWires : net_.first_gate;
     for (uint32_t node = 0; node < program_.n_slots; ++node) slot_[node] = node;
     for (uint32_t node = program_.n_slots; node-- > kConstantWires;)
       if (net_.n_reads[node] == 0) free_.push_back(node);
   }
 
-  void emit_stage(uint32_t stage) {
+  void plan_stage(uint32_t stage) {
     std::vector<Keyed> stored, sinks;
     std::vector<uint32_t> inputs;
     for (uint32_t i = by_stage_.ptr[stage]; i < by_stage_.ptr[stage + 1]; ++i) {
@@ -118,9 +118,9 @@ class Planner {
         sinks.push_back({group << 36 | kind << 32 | first_slot(node), node});
       }
     }
-    if (program_.loads_inputs) emit_loads(inputs);
-    emit_sinks(sinks, stored);
-    emit_gates(stored);
+    if (program_.loads_inputs) plan_loads(inputs);
+    plan_sinks(sinks, stored);
+    plan_gates(stored);
     for (uint32_t i = refs_by_stage_.ptr[stage]; i < refs_by_stage_.ptr[stage + 1]; ++i) {
       const OutputRef& ref = refs_[refs_by_stage_.items[i]];
       wait(ref.node, ref.group);
@@ -129,7 +129,7 @@ class Planner {
       if (sink_group_[node] != kNone) wait(node, sink_group_[node]);
   }
 
-  void emit_loads(const std::vector<uint32_t>& nodes) {
+  void plan_loads(const std::vector<uint32_t>& nodes) {
     if (!nodes.empty()) program_.steps.push_back({kLoad, static_cast<uint32_t>(nodes.size()), 0});
     for (const uint32_t node : nodes) {
       program_.code32.push_back(slot_[node] = take_slot());
@@ -144,13 +144,13 @@ class Planner {
   }
 
   // Count whole chunks of sinks of one group and kind; what is left over is stored like any gate.
-  void emit_sinks(std::vector<Keyed>& sinks, std::vector<Keyed>& stored) {
+  void plan_sinks(std::vector<Keyed>& sinks, std::vector<Keyed>& stored) {
     std::sort(sinks.begin(), sinks.end());
     for (size_t begin = 0, end = 0; begin < sinks.size(); begin = end) {
       const uint64_t run = sinks[begin].first >> 32;
       while (end < sinks.size() && sinks[end].first >> 32 == run) ++end;
       const size_t chunks_end = end - (end - begin) % kCountChunk;
-      const uint32_t kind = run & 15, count = static_cast<uint32_t>(chunks_end - begin);
+      const uint32_t kind = run & (kNumGates - 1), count = static_cast<uint32_t>(chunks_end - begin);
       if (count > 0) program_.steps.push_back({kCount + kind, count, static_cast<uint32_t>(run >> 4)});
       for (size_t i = begin; i < chunks_end; ++i) {
         const Netlist::Gate& gate = gate_at(sinks[i].second);
@@ -163,7 +163,7 @@ class Planner {
     }
   }
 
-  void emit_gates(std::vector<Keyed>& nodes) {
+  void plan_gates(std::vector<Keyed>& nodes) {
     std::sort(nodes.begin(), nodes.end());
     uint32_t kind = kNone;
     for (const auto& [_, node] : nodes) {
@@ -180,11 +180,11 @@ class Planner {
 
   void wait(uint32_t node, uint32_t group) {
     waiting_[group].push_back(node);
-    if (waiting_[group].size() == kMostWaiting) emit_count(group);
+    if (waiting_[group].size() == kMostWaiting) plan_count(group);
   }
 
   // Add what waits for `group` to its planes.
-  void emit_count(uint32_t group) {
+  void plan_count(uint32_t group) {
     std::vector<uint32_t>& nodes = waiting_[group];
     const size_t padded = (nodes.size() + kCountChunk - 1) / kCountChunk * kCountChunk;
     if (padded > 0) program_.steps.push_back({kCount, static_cast<uint32_t>(padded), group});
@@ -228,8 +228,8 @@ class Planner {
 
 }  // namespace
 
-Program plan(const CircuitView& circuit, Outputs outputs, uint32_t tile) {
-  return Planner(circuit, outputs, tile).run();
+Program plan(const CircuitView& circuit, Outputs outputs, uint32_t band) {
+  return Planner(circuit, outputs, band).run();
 }
 
 }  // namespace gatewise

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "circuit.hpp"
-#include "kernels.hpp"
+#include "circuit/circuit.hpp"
+#include "engine/kernels.hpp"
 
 namespace gatewise {
 
@@ -34,7 +34,7 @@ enum class Outputs {
   kKept,     // outputs stay in output_slots
 };
 
-// `tile` is the number of outputs that are planned together, or 0 to choose it; see schedule.hpp.
-Program plan(const CircuitView& circuit, Outputs outputs, uint32_t tile);
+// `band` is the number of outputs that are planned together, or 0 to choose it; see schedule.hpp.
+Program plan(const CircuitView& circuit, Outputs outputs, uint32_t band);
 
 }  // namespace gatewise

@@ -1,14 +1,14 @@
-#include "schedule.hpp"
+#include "engine/schedule.hpp"
 
 #include <algorithm>
 
 namespace gatewise {
 namespace {
 
-// Wires that the second-level cache holds, at one or two lines a wire.
+// Wires that the second-level cache holds, at one or two lines per wire.
 constexpr uint32_t kCachedWires = 8192;
-// Long tiles make long runs of one kind of gate, short ones need fewer wires.
-constexpr uint32_t kLongestTile = 2048, kShortestTile = 512;
+// Long bands make long runs of one kind of gate, short ones need fewer wires.
+constexpr uint32_t kLongestBand = 2048, kShortestBand = 512;
 
 class Scheduler {
  public:
@@ -19,12 +19,12 @@ class Scheduler {
     });
   }
 
-  Schedule schedule(uint32_t tile) const {
-    Schedule result{std::vector<uint32_t>(net_.n_nodes(), kNone), 0, tile < net_.outputs.size()};
+  Schedule schedule(uint32_t band) const {
+    Schedule result{std::vector<uint32_t>(net_.n_nodes(), kNone), 0, band < net_.outputs.size()};
     std::vector<uint32_t>& stage = result.stage;
     for (uint32_t i = 0; i < net_.outputs.size(); ++i) {
       uint32_t& first = stage[net_.outputs[i]];
-      first = std::min(first, i / tile);
+      first = std::min(first, i / band);
     }
     for (uint32_t node = net_.n_nodes(); node-- > net_.first_gate;) {
       if (operations_.is_inside(node)) continue;
@@ -71,20 +71,20 @@ class Scheduler {
 
 }  // namespace
 
-Schedule make_schedule(const Netlist& net, const Operations& operations, uint32_t tile) {
+Schedule make_schedule(const Netlist& net, const Operations& operations, uint32_t band) {
   const Scheduler scheduler(net, operations);
-  if (tile > 0) return scheduler.schedule(tile);
+  if (band > 0) return scheduler.schedule(band);
   Schedule levels = scheduler.schedule(std::max<uint32_t>(1, static_cast<uint32_t>(net.outputs.size())));
   const uint32_t n_alive = scheduler.n_alive(levels);
   if (n_alive <= kCachedWires) return levels;
-  Schedule tiled;
-  for (tile = kLongestTile; tile >= kShortestTile; tile /= 2) {
-    tiled = scheduler.schedule(tile);
-    const uint32_t n_alive_tiled = scheduler.n_alive(tiled);
-    if (n_alive_tiled > n_alive / 2) return levels;
-    if (n_alive_tiled <= kCachedWires) break;
+  Schedule banded;
+  for (band = kLongestBand; band >= kShortestBand; band /= 2) {
+    banded = scheduler.schedule(band);
+    const uint32_t n_alive_banded = scheduler.n_alive(banded);
+    if (n_alive_banded > n_alive / 2) return levels;
+    if (n_alive_banded <= kCachedWires) break;
   }
-  return tiled;
+  return banded;
 }
 
 }  // namespace gatewise

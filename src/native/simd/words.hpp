@@ -1,12 +1,12 @@
-// Vectors of 64-bit words for the level being compiled, and logic on them. Included by kernel files only; everything
-// has internal linkage, because each level compiles its own copy.
+// Vectors of 64-bit words for the target being compiled, and logic on them. Included by kernel files only; everything
+// has internal linkage, because each target compiles its own copy.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
-#include "truth.hpp"
+#include "circuit/gates.hpp"
 
 #if defined(GATEWISE_AVX512) || defined(GATEWISE_AVX2)
 #include <immintrin.h>
@@ -39,69 +39,74 @@ template <uint32_t Words>
 using Vector = typename VectorType<(Words < kVectorWords ? Words : kVectorWords)>::type;
 
 // Words in a vector.
-template <typename V>
-constexpr size_t kStride = sizeof(V) / sizeof(uint64_t);
+template <typename Bits>
+constexpr size_t kStride = sizeof(Bits) / sizeof(uint64_t);
 
-template <typename V>
-inline V load(const uint64_t* p) {
-  V v;
+template <typename Bits>
+inline Bits load(const uint64_t* p) {
+  Bits v;
   std::memcpy(&v, p, sizeof v);
   return v;
 }
 
-template <typename V>
-inline void store(uint64_t* p, V v) {
+template <typename Bits>
+inline void store(uint64_t* p, Bits v) {
   std::memcpy(p, &v, sizeof v);
+}
+
+// How many of the four entries of a gate's truth table are true.
+constexpr unsigned count_true(unsigned gate) {
+  return truth(gate, 0, 0) + truth(gate, 0, 1) + truth(gate, 1, 0) + truth(gate, 1, 1);
 }
 
 // The gate on all bits at once. A gate that is true once is an AND of signed operands, one that is true three times
 // the inverse of such an AND; the compiler picks and-not, or, ... from there.
-template <unsigned Gate, typename V>
-inline V apply_gate(V a, V b) {
+template <unsigned Gate, typename Bits>
+inline Bits apply_gate(Bits a, Bits b) {
 #if defined(GATEWISE_AVX512)
-  if constexpr (sizeof(V) == 64) {
+  if constexpr (sizeof(Bits) == 64) {
     // vpternlog looks up bit 4a + 2b + c; with c = b only c == b occurs.
     constexpr int table = truth(Gate, 0, 0) | truth(Gate, 0, 1) << 3 | truth(Gate, 1, 0) << 4 | truth(Gate, 1, 1) << 7;
-    return (V)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)b, table);
+    return (Bits)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)b, table);
   }
 #endif
-  if constexpr (Gate == 6) return a ^ b;
-  if constexpr (Gate == 9) return ~(a ^ b);
-  if constexpr (Gate == 12) return ~a;
-  constexpr bool once = Gate == 1 || Gate == 2 || Gate == 4 || Gate == 8;
-  constexpr unsigned at = once ? Gate : Gate ^ 15;
-  const V x = at & 3 ? a : ~a;
-  const V y = at & 5 ? b : ~b;
+  if constexpr (Gate == gates::kXor) return a ^ b;
+  if constexpr (Gate == gates::kXnor) return ~(a ^ b);
+  if constexpr (Gate == gates::kNotA) return ~a;
+  constexpr bool once = count_true(Gate) == 1;
+  constexpr unsigned product = once ? Gate : negate(Gate);
+  const Bits x = truth(product, 1, 0) || truth(product, 1, 1) ? a : ~a;
+  const Bits y = truth(product, 0, 1) || truth(product, 1, 1) ? b : ~b;
   return once ? (x & y) : ~(x & y);
 }
 
 // Gate(Inner(a, b), c).
-template <unsigned Inner, unsigned Gate, typename V>
-inline V apply_pair(V a, V b, V c) {
+template <unsigned Inner, unsigned Gate, typename Bits>
+inline Bits apply_pair(Bits a, Bits b, Bits c) {
 #if defined(GATEWISE_AVX512)
-  if constexpr (sizeof(V) == 64) {
+  if constexpr (sizeof(Bits) == 64) {
     constexpr int table = [] {
       int bits = 0;
       for (unsigned i = 0; i < 8; ++i) bits |= truth(Gate, truth(Inner, i >> 2, i >> 1 & 1), i & 1) << i;
       return bits;
     }();
-    return (V)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, table);
+    return (Bits)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, table);
   }
 #endif
-  return apply_gate<Gate, V>(apply_gate<Inner, V>(a, b), c);
+  return apply_gate<Gate, Bits>(apply_gate<Inner, Bits>(a, b), c);
 }
 
 // a + b + c = sum + 2 * carry, digit by digit.
-template <typename V>
-inline V full_add(V a, V b, V c, V& carry) {
+template <typename Bits>
+inline Bits full_add(Bits a, Bits b, Bits c, Bits& carry) {
 #if defined(GATEWISE_AVX512)
-  if constexpr (sizeof(V) == 64) {
+  if constexpr (sizeof(Bits) == 64) {
     const __m512i x = (__m512i)a, y = (__m512i)b, z = (__m512i)c;
-    carry = (V)_mm512_ternarylogic_epi64(x, y, z, 0xE8);
-    return (V)_mm512_ternarylogic_epi64(x, y, z, 0x96);
+    carry = (Bits)_mm512_ternarylogic_epi64(x, y, z, 0xE8);
+    return (Bits)_mm512_ternarylogic_epi64(x, y, z, 0x96);
   }
 #endif
-  const V half = a ^ b;
+  const Bits half = a ^ b;
   carry = (a & b) | (half & c);
   return half ^ c;
 }

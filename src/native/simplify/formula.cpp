@@ -1,10 +1,12 @@
-#include "formula.hpp"
+#include "simplify/formula.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
 #include <tuple>
 #include <vector>
 
-#include "literal.hpp"
+#include "circuit/literal.hpp"
 
 namespace gatewise {
 
@@ -12,7 +14,7 @@ namespace {
 
 // The gates that depend on both operands and are false where both are. They suffice: a value that is true where all
 // leaves are false is one of the others inverted, and inverters are free.
-constexpr uint8_t kStepGates[] = {1, 2, 4, 6, 7};
+constexpr uint8_t kStepGates[] = {gates::kAnd, gates::kAAndNotB, gates::kNotAAndB, gates::kXor, gates::kOr};
 
 constexpr size_t kTruths = 1 << ((1 << kMaxLeaves) - 1);  // functions that are false where all leaves are
 
@@ -93,8 +95,15 @@ class Table {
 }  // namespace
 
 std::span<const Formula> shortest_formulas(Truth truth) {
-  static const Table table;
-  return table.find(truth);
+  // No local static: a child that was forked while another thread made the table would wait for it for ever. Nor is it
+  // ever destroyed, because a thread may still be in here when the process ends.
+  static std::atomic<const Table*> shared{nullptr};
+  const Table* table = shared.load(std::memory_order_acquire);
+  if (!table) {
+    auto fresh = std::make_unique<const Table>();
+    if (shared.compare_exchange_strong(table, fresh.get())) table = fresh.release();
+  }
+  return table->find(truth);
 }
 
 }  // namespace gatewise

@@ -1,4 +1,4 @@
-#include "graph.hpp"
+#include "simplify/graph.hpp"
 
 namespace gatewise {
 

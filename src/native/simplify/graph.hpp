@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "literal.hpp"
+#include "circuit/literal.hpp"
 
 namespace gatewise {
 

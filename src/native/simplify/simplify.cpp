@@ -1,19 +1,17 @@
-// A reverse sweep counts who reads what, a forward sweep builds the graph of what is read, `emit` writes it down.
+// A reverse sweep counts who reads what, a forward sweep builds the graph of what is read, `write_back` writes it down.
 // "Old" literals number the nodes of the given circuit (node = wire - 1), all others those of the graph.
-#include "optimize.hpp"
+#include "simplify/simplify.hpp"
 
 #include <algorithm>
 
-#include "emit.hpp"
-#include "graph.hpp"
-#include "literal.hpp"
-#include "rewrite.hpp"
+#include "circuit/literal.hpp"
+#include "simplify/graph.hpp"
+#include "simplify/window.hpp"
+#include "simplify/write_back.hpp"
 
 namespace gatewise {
 
 namespace {
-
-constexpr unsigned kAndGate = 1, kXorGate = 6;
 
 Term old_term(const CircuitView& circuit, uint32_t gate_idx) {
   return normalize(circuit.gate[gate_idx], literal_of_wire(circuit.a[gate_idx]), literal_of_wire(circuit.b[gate_idx]));
@@ -37,7 +35,7 @@ class Builder {
  public:
   explicit Builder(const CircuitView& circuit)
       : circuit_(circuit), n_readers_(count_readers(circuit)), graph_(circuit.n_inputs) {
-    built_.resize(n_readers_.size(), kFalse);
+    built_.resize(n_readers_.size(), kFalseLiteral);
     for (uint32_t node = 0; node <= circuit.n_inputs; ++node) {
       built_[node] = literal(node);
       graph_.retain(node, n_readers_[node]);
@@ -48,17 +46,18 @@ class Builder {
     for (uint32_t i = 0; i < circuit_.n_gates; ++i) add_gate(i);
     std::vector<Literal> outputs(circuit_.n_outputs);
     for (uint32_t i = 0; i < circuit_.n_outputs; ++i) outputs[i] = translate(literal_of_wire(circuit_.outputs[i]));
-    Emitted emitted = emit(graph_, outputs);
-    take_back(emitted.n_inverters);
-    return {std::move(emitted.circuit), removed_};
+    WrittenBack written = write_back(graph_, outputs);
+    take_back(written.n_inverters);
+    written.circuit.group_ptr.assign(circuit_.group_ptr, circuit_.group_ptr + circuit_.n_groups + 1);
+    return {std::move(written.circuit), removed_};
   }
 
  private:
   Literal translate(Literal old) const { return built_[node_of(old)] ^ static_cast<Literal>(is_inverted(old)); }
 
   Term translate(const Term& old) const {
-    if (old.kind == Kind::kLiteral) return {Kind::kLiteral, false, translate(old.a), kFalse};
-    Term term = normalize(old.kind == Kind::kAnd ? kAndGate : kXorGate, translate(old.a), translate(old.b));
+    if (old.kind == Kind::kLiteral) return {Kind::kLiteral, false, translate(old.a), kFalseLiteral};
+    Term term = normalize(old.kind == Kind::kAnd ? gates::kAnd : gates::kXor, translate(old.a), translate(old.b));
     if (term.kind == Kind::kLiteral)
       term.a ^= static_cast<Literal>(old.inverted);
     else

@@ -1,7 +1,7 @@
 // One round of circuit shrinking.
 #pragma once
 
-#include "circuit.hpp"
+#include "circuit/circuit.hpp"
 
 namespace gatewise {
 
@@ -15,7 +15,7 @@ struct Removed {
 };
 
 struct Simplified {
-  CircuitArrays circuit;
+  Circuit circuit;
   Removed removed;
 };
 

@@ -1,12 +1,12 @@
 // A window is the term and up to four inner nodes below it, a function of at most four leaves. Replacing it frees the
 // inner nodes that nothing else reads; a shortest formula of the same function adds those of its steps that no other
 // node computes. Absorption, x ^ y ^ x, shared operands and reassociation towards existing nodes all are cases of this.
-#include "rewrite.hpp"
+#include "simplify/window.hpp"
 
 #include <algorithm>
 #include <span>
 
-#include "formula.hpp"
+#include "simplify/formula.hpp"
 
 namespace gatewise {
 
@@ -44,7 +44,7 @@ class Rewriter {
   bool is_cheaper() const { return best_gain_ > 0; }
 
   Literal build(Graph& graph) const {
-    Literal values[kMaxValues] = {kFalse};
+    Literal values[kMaxValues] = {kFalseLiteral};
     load_leaves(best_window_, values);
     for (unsigned k = 0; k < best_formula_.n_steps; ++k) {
       const FormulaStep& step = best_formula_.steps[k];
@@ -127,7 +127,7 @@ class Rewriter {
 
   // How many nodes the formula would add to the graph without the window.
   int count_added(const Window& window, const Doomed& doomed, const Formula& formula) const {
-    Literal values[kMaxValues] = {kFalse};
+    Literal values[kMaxValues] = {kFalseLiteral};
     load_leaves(window, values);
     int n_added = 0;
     for (unsigned k = 0; k < formula.n_steps; ++k) {

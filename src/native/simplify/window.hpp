@@ -1,7 +1,7 @@
 // Local rewriting: a gate and the nodes right below it, replaced by a cheaper form of the same function.
 #pragma once
 
-#include "graph.hpp"
+#include "simplify/graph.hpp"
 
 namespace gatewise {
 

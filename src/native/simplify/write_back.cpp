@@ -1,7 +1,7 @@
 // Signs cost nothing between gates, because all 16 gates exist: a consumer absorbs the sign of what it reads, and a
-// node that outputs want inverted is emitted inverted. Only a node that outputs want in both signs, or an inverted
+// node that outputs want inverted is written inverted. Only a node that outputs want in both signs, or an inverted
 // input, takes an inverter.
-#include "emit.hpp"
+#include "simplify/write_back.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +10,6 @@ namespace gatewise {
 
 namespace {
 
-constexpr uint8_t kNotA = 12;
 constexpr uint8_t kWantedPositive = 1, kWantedInverted = 2;
 
 struct Row {
@@ -45,19 +44,20 @@ Levels bucket_by_level(const Graph& graph) {
   return levels;
 }
 
-class Emitter {
+class Writer {
  public:
-  Emitter(const Graph& graph, const std::vector<Literal>& outputs)
+  Writer(const Graph& graph, const std::vector<Literal>& outputs)
       : graph_(graph), outputs_(outputs), wanted_(graph.n_nodes(), 0), wire_(graph.n_nodes(), 0) {
     for (const Literal output : outputs)
       wanted_[node_of(output)] |= is_inverted(output) ? kWantedInverted : kWantedPositive;
     for (uint32_t node = 1; node <= graph.n_inputs(); ++node) wire_[node] = node + 1;
+    circuit_.n_inputs = graph.n_inputs();
     circuit_.gate.reserve(graph.n_used());
     circuit_.a.reserve(graph.n_used());
     circuit_.b.reserve(graph.n_used());
   }
 
-  void emit_gates() {
+  void write_gates() {
     const Levels levels = bucket_by_level(graph_);
     std::vector<Row> rows;
     for (size_t l = 1; l + 1 < levels.ptr.size(); ++l) {
@@ -70,14 +70,14 @@ class Emitter {
     }
   }
 
-  Emitted emit_outputs() {
+  WrittenBack write_outputs() {
     std::vector<uint32_t> sources;  // wires to invert
     for (const Literal output : outputs_)
       if (needs_inverter(output)) sources.push_back(wire_[node_of(output)]);
     std::sort(sources.begin(), sources.end());
     sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
     const auto first = n_wires();
-    for (const uint32_t wire : sources) append(kNotA, wire, wire);
+    for (const uint32_t wire : sources) append(gates::kNotA, wire, wire);
     for (const Literal output : outputs_) {
       uint32_t wire = node_of(output) == 0 ? output : wire_[node_of(output)];
       if (needs_inverter(output))
@@ -90,20 +90,20 @@ class Emitter {
  private:
   uint32_t n_wires() const { return static_cast<uint32_t>(kConstantWires + graph_.n_inputs() + circuit_.gate.size()); }
 
-  bool is_emitted_inverted(uint32_t node) const { return graph_.is_gate(node) && wanted_[node] == kWantedInverted; }
+  bool is_written_inverted(uint32_t node) const { return graph_.is_gate(node) && wanted_[node] == kWantedInverted; }
 
   bool needs_inverter(Literal output) const {
-    return node_of(output) != 0 && is_inverted(output) != is_emitted_inverted(node_of(output));
+    return node_of(output) != 0 && is_inverted(output) != is_written_inverted(node_of(output));
   }
 
   Row row_of(uint32_t node) const {
     const auto wire_literal = [this](Literal x) {
-      return literal(wire_[node_of(x)], is_inverted(x) != is_emitted_inverted(node_of(x)));
+      return literal(wire_[node_of(x)], is_inverted(x) != is_written_inverted(node_of(x)));
     };
     const Literal x = wire_literal(graph_[node].a), y = wire_literal(graph_[node].b);
     const Literal a = std::min(x, y), b = std::max(x, y);
     const Kind kind = graph_[node].is_xor() ? Kind::kXor : Kind::kAnd;
-    const auto gate = static_cast<uint8_t>(gate_of({kind, is_emitted_inverted(node), a, b}));
+    const auto gate = static_cast<uint8_t>(gate_of({kind, is_written_inverted(node), a, b}));
     return {static_cast<uint64_t>(node_of(a)) << 32 | node_of(b), node, gate};
   }
 
@@ -119,15 +119,15 @@ class Emitter {
   const std::vector<Literal>& outputs_;
   std::vector<uint8_t> wanted_;  // by node: the signs that outputs want
   std::vector<uint32_t> wire_;   // by node
-  CircuitArrays circuit_;
+  Circuit circuit_;
 };
 
 }  // namespace
 
-Emitted emit(const Graph& graph, const std::vector<Literal>& outputs) {
-  Emitter emitter(graph, outputs);
-  emitter.emit_gates();
-  return emitter.emit_outputs();
+WrittenBack write_back(const Graph& graph, const std::vector<Literal>& outputs) {
+  Writer writer(graph, outputs);
+  writer.write_gates();
+  return writer.write_outputs();
 }
 
 }  // namespace gatewise

@@ -3,18 +3,18 @@
 
 #include <vector>
 
-#include "circuit.hpp"
-#include "graph.hpp"
+#include "circuit/circuit.hpp"
+#include "simplify/graph.hpp"
 
 namespace gatewise {
 
-struct Emitted {
-  CircuitArrays circuit;
+struct WrittenBack {
+  Circuit circuit;  // without groups
   uint32_t n_inverters;
 };
 
 // Writes the referenced nodes ordered by (level, a, b) with a < b, then the inverters that outputs need, ordered by
 // wire.
-Emitted emit(const Graph& graph, const std::vector<Literal>& outputs);
+WrittenBack write_back(const Graph& graph, const std::vector<Literal>& outputs);
 
 }  // namespace gatewise

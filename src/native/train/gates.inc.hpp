@@ -1,8 +1,8 @@
 // Relaxed gates on tiles of samples.
 #pragma once
 
-#include "floats.hpp"
-#include "relaxed.hpp"
+#include "simd/floats.hpp"
+#include "train/kernels.hpp"
 
 namespace gatewise {
 namespace {
@@ -23,7 +23,7 @@ void forward(const RelaxedLayer& layer, const float* x, float* y) {
     const float* b = x + size_t(layer.b[i]) * kTile;
     const float* c = layer.coefficients + 4 * i;
     for (size_t k = 0; k < kTile; k += kLanes) {
-      const V va = load(a + k), vb = load(b + k);
+      const Floats va = load(a + k), vb = load(b + k);
       store(y + i * kTile + k, (c[0] + c[1] * va) + vb * (c[2] + c[3] * va));
     }
   }
@@ -32,14 +32,14 @@ void forward(const RelaxedLayer& layer, const float* x, float* y) {
 typedef float Quadruple __attribute__((vector_size(16)));
 
 // The sums over all lanes of s0 .. s3.
-inline Quadruple sum_lanes(V s0, V s1, V s2, V s3) {
+inline Quadruple sum_lanes(Floats s0, Floats s1, Floats s2, Floats s3) {
 #if defined(__AVX2__)
 #if defined(GATEWISE_AVX512)
-  const auto fold = [](V v) {
+  const auto fold = [](Floats v) {
     return _mm256_add_ps(_mm512_castps512_ps256((__m512)v), _mm512_extractf32x8_ps((__m512)v, 1));
   };
 #else
-  const auto fold = [](V v) { return (__m256)v; };
+  const auto fold = [](Floats v) { return (__m256)v; };
 #endif
   const __m256 t = _mm256_hadd_ps(_mm256_hadd_ps(fold(s0), fold(s1)), _mm256_hadd_ps(fold(s2), fold(s3)));
   return (Quadruple)_mm_add_ps(_mm256_castps256_ps128(t), _mm256_extractf128_ps(t, 1));
@@ -58,10 +58,10 @@ void backward_layer(const RelaxedLayer& layer, const float* x, const float* grad
     if constexpr (WithInput) prefetch_rows(layer, i + kAhead, grad_x);
     const size_t row_a = size_t(layer.a[i]) * kTile, row_b = size_t(layer.b[i]) * kTile;
     const float* c = layer.coefficients + 4 * i;
-    V s0 = {}, s1 = {}, s2 = {}, s3 = {};
+    Floats s0 = {}, s1 = {}, s2 = {}, s3 = {};
     for (size_t k = 0; k < kTile; k += kLanes) {
-      const V a = load(x + row_a + k), b = load(x + row_b + k), g = load(grad_y + i * kTile + k);
-      const V ga = g * a;
+      const Floats a = load(x + row_a + k), b = load(x + row_b + k), g = load(grad_y + i * kTile + k);
+      const Floats ga = g * a;
       s0 += g;
       s1 += ga;
       s2 += g * b;

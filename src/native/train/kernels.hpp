@@ -1,10 +1,12 @@
 // Differentiable gates on the CPU: the relaxation of a gate is c0 + c1 a + c2 b + c3 ab, with coefficients that mix the
 // 16 gates. A network runs on *tiles*: 16 samples side by side, so that one wire of a tile is one cache line and a
-// whole layer of a tile stays near the core. relaxed_kernels.cpp is compiled once per SIMD level.
+// whole layer of a tile stays near the core. The kernels are compiled once per target: see simd/targets.hpp.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+
+#include "circuit/gates.hpp"
 
 namespace gatewise {
 
@@ -18,11 +20,11 @@ struct RelaxedLayer {
   const float* coefficients;
 };
 
-// How logits become coefficients. Row k of the logits (n_gates apart) belongs to operator gates[k].
+// How logits become coefficients. Row k of the logits (n_gates apart) belongs to the operator gates[k].
 struct Mixture {
   const float* logits;
   size_t n_gates;
-  const uint8_t* gates;
+  uint8_t gates[kNumGates];
   uint32_t n_operators;
   float temperature;  // of the softmax that gradients see
   bool hard;          // forward takes the operator with the largest logit, the lowest on ties
@@ -48,7 +50,7 @@ struct Moments {
   float* second;
 };
 
-struct RelaxedKernels {
+struct TrainKernels {
   // Rows of kTile values: y[i] = gate i of x.
   void (*forward)(const RelaxedLayer& layer, const float* x, float* y);
   // Adds to grad_x (if not null) what grad_y says, and to grad_coefficients, which are overwritten if `is_first`.
@@ -62,9 +64,5 @@ struct RelaxedKernels {
   void (*update)(const Mixture& mixture, size_t begin, size_t end, const Shares& grads, const Adam& adam,
                  const Moments& moments);
 };
-
-// Levels this machine can run, in the order of available_kernels(); ends with nullptr. The first is what is used.
-const RelaxedKernels* const* available_relaxed();
-const RelaxedKernels& relaxed_kernels();
 
 }  // namespace gatewise

@@ -1,21 +1,19 @@
 // Logits over operators -> coefficients, and the way back: gradients of the logits, or a step of Adam with them.
 #pragma once
 
-#include "floats.hpp"
-#include "relaxed.hpp"
-#include "truth.hpp"
+#include "circuit/gates.hpp"
+#include "simd/floats.hpp"
+#include "train/kernels.hpp"
 
 namespace gatewise {
 namespace {
-
-constexpr uint32_t kMaxOperators = 16;
 
 // Whether a gate is true for operands t = 00, 01, 10, 11.
 constexpr bool is_true(unsigned gate, unsigned t) { return truth(gate, t >> 1, t & 1); }
 
 // Which operators a mixture has. All 16 in order is the usual case, known to the compiler; any others come as data.
 struct AllOperators {
-  static constexpr uint32_t n = kMaxOperators;
+  static constexpr uint32_t n = kNumGates;
   explicit AllOperators(const Mixture&) {}
   static constexpr uint32_t gate(uint32_t k) { return k; }
 };
@@ -27,21 +25,21 @@ struct SomeOperators {
 };
 
 bool has_all_operators(const Mixture& m) {
-  bool all = m.n_operators == kMaxOperators;
+  bool all = m.n_operators == kNumGates;
   for (uint32_t k = 0; k < m.n_operators; ++k) all &= m.gates[k] == k;
   return all;
 }
 
-// Logits of kLanes gates, one vector an operator; lanes past `n` hold zeros.
+// Logits of kLanes gates, one vector per operator; lanes past `n` hold zeros.
 template <typename Operators>
-inline void load_logits(const Mixture& m, const Operators& operators, size_t at, size_t n, V* z) {
+inline void load_logits(const Mixture& m, const Operators& operators, size_t at, size_t n, Floats* z) {
 #pragma GCC unroll 16
   for (uint32_t k = 0; k < operators.n; ++k) z[k] = load_first(m.logits + k * m.n_gates + at, n);
 }
 
 template <typename Operators>
-inline V largest_of(const V* z, const Operators& operators) {
-  V largest = z[0];
+inline Floats largest_of(const Floats* z, const Operators& operators) {
+  Floats largest = z[0];
 #pragma GCC unroll 16
   for (uint32_t k = 1; k < operators.n; ++k) largest = z[k] > largest ? z[k] : largest;
   return largest;
@@ -49,9 +47,9 @@ inline V largest_of(const V* z, const Operators& operators) {
 
 // p = softmax(z / temperature), but for a factor, which is returned: the largest probability, as the largest p is 1.
 template <typename Operators>
-inline V softmax(const V* z, const Operators& operators, float temperature, V* p) {
-  const V largest = largest_of(z, operators);
-  V total = {};
+inline Floats softmax(const Floats* z, const Operators& operators, float temperature, Floats* p) {
+  const Floats largest = largest_of(z, operators);
+  Floats total = {};
 #pragma GCC unroll 16
   for (uint32_t k = 0; k < operators.n; ++k) total += p[k] = exp_of((z[k] - largest) * (1.0f / temperature));
   return 1.0f / total;
@@ -59,21 +57,21 @@ inline V softmax(const V* z, const Operators& operators, float temperature, V* p
 
 // p = 1 for the largest logit, the lowest on ties, and 0 for the others.
 template <typename Operators>
-inline void harden(const V* z, const Operators& operators, V* p) {
-  const V largest = largest_of(z, operators);
-  I open = (I)V{} == (I)V{};
+inline void harden(const Floats* z, const Operators& operators, Floats* p) {
+  const Floats largest = largest_of(z, operators);
+  Ints open = (Ints)Floats{} == (Ints)Floats{};
 #pragma GCC unroll 16
   for (uint32_t k = 0; k < operators.n; ++k) {
-    const I chosen = (I)(z[k] == largest) & open;
+    const Ints chosen = (Ints)(z[k] == largest) & open;
     open &= ~chosen;
-    p[k] = chosen ? splat(1.0f) : V{};
+    p[k] = chosen ? splat(1.0f) : Floats{};
   }
 }
 
 // expected[t]: the probability that the gate is true for operands t.
 template <typename Operators>
-inline void expect_truth(const V* p, const Operators& operators, V* expected) {
-  for (int t = 0; t < 4; ++t) expected[t] = V{};
+inline void expect_truth(const Floats* p, const Operators& operators, Floats* expected) {
+  for (int t = 0; t < 4; ++t) expected[t] = Floats{};
 #pragma GCC unroll 16
   for (uint32_t k = 0; k < operators.n; ++k)
 #pragma GCC unroll 4
@@ -84,12 +82,12 @@ inline void expect_truth(const V* p, const Operators& operators, V* expected) {
 template <typename Operators>
 double mix_with(const Mixture& m, size_t begin, size_t end, float* coefficients) {
   const Operators operators(m);
-  V confidence = {};
+  Floats confidence = {};
   for (size_t at = begin; at < end; at += kLanes) {
     const size_t n = end - at < kLanes ? end - at : kLanes;
-    V z[kMaxOperators] = {}, p[kMaxOperators] = {}, truth[4];
+    Floats z[kNumGates] = {}, p[kNumGates] = {}, truth[4];
     load_logits(m, operators, at, n, z);
-    V scale = softmax(z, operators, 1.0f, p);
+    Floats scale = softmax(z, operators, 1.0f, p);
     for (size_t k = 0; k < n; ++k) confidence[k] += scale[k];
     if (m.hard) {
       harden(z, operators, p);
@@ -98,8 +96,8 @@ double mix_with(const Mixture& m, size_t begin, size_t end, float* coefficients)
       scale = softmax(z, operators, m.temperature, p);
     }
     expect_truth(p, operators, truth);
-    V c[4] = {truth[0] * scale, (truth[2] - truth[0]) * scale, (truth[1] - truth[0]) * scale,
-              (truth[3] - truth[2] - truth[1] + truth[0]) * scale};
+    Floats c[4] = {truth[0] * scale, (truth[2] - truth[0]) * scale, (truth[1] - truth[0]) * scale,
+                   (truth[3] - truth[2] - truth[1] + truth[0]) * scale};
     join_quadruples(c);
     for (size_t k = 0; k < 4 && k * kLanes < 4 * n; ++k) {
       const size_t rest = 4 * n - k * kLanes;
@@ -116,8 +114,8 @@ double mix(const Mixture& m, size_t begin, size_t end, float* coefficients) {
                               : mix_with<SomeOperators>(m, begin, end, coefficients);
 }
 
-// Gradients of the coefficients of n gates, summed over the shares, one vector a coefficient.
-inline void load_gradients(const Shares& grads, size_t at, size_t n, V* grad) {
+// Gradients of the coefficients of n gates, summed over the shares, one vector per coefficient.
+inline void load_gradients(const Shares& grads, size_t at, size_t n, Floats* grad) {
   for (size_t k = 0; k < 4 && k * kLanes < 4 * n; ++k) {
     const size_t rest = 4 * n - k * kLanes, count = rest < kLanes ? rest : kLanes;
     const float* first = grads.values + 4 * at + k * kLanes;
@@ -132,12 +130,12 @@ void for_each_gradient(const Mixture& m, size_t begin, size_t end, const Shares&
   const Operators operators(m);
   for (size_t at = begin; at < end; at += kLanes) {
     const size_t n = end - at < kLanes ? end - at : kLanes;
-    V z[kMaxOperators] = {}, p[kMaxOperators] = {}, of_gate[kMaxOperators] = {}, grad[4] = {}, mean = {};
+    Floats z[kNumGates] = {}, p[kNumGates] = {}, of_gate[kNumGates] = {}, grad[4] = {}, mean = {};
     load_logits(m, operators, at, n, z);
-    const V scale = softmax(z, operators, m.temperature, p);
+    const Floats scale = softmax(z, operators, m.temperature, p);
     load_gradients(grads, at, n, grad);
     // From coefficients of 1, a, b, ab back to the truth table's entries.
-    const V truth[4] = {grad[0] - grad[1] - grad[2] + grad[3], grad[2] - grad[3], grad[1] - grad[3], grad[3]};
+    const Floats truth[4] = {grad[0] - grad[1] - grad[2] + grad[3], grad[2] - grad[3], grad[1] - grad[3], grad[3]};
 #pragma GCC unroll 16
     for (uint32_t k = 0; k < operators.n; ++k) {
 #pragma GCC unroll 4
@@ -146,7 +144,7 @@ void for_each_gradient(const Mixture& m, size_t begin, size_t end, const Shares&
       mean += p[k] * of_gate[k];
     }
     mean *= scale;
-    const V factor = scale * (grads.scale / m.temperature);
+    const Floats factor = scale * (grads.scale / m.temperature);
 #pragma GCC unroll 16
     for (uint32_t k = 0; k < operators.n; ++k) use(k * m.n_gates + at, n, p[k] * (of_gate[k] - mean) * factor);
   }
@@ -161,15 +159,15 @@ void use_gradients(const Mixture& m, size_t begin, size_t end, const Shares& gra
 }
 
 void mix_backward(const Mixture& m, size_t begin, size_t end, const Shares& grads, float* grad_logits) {
-  use_gradients(m, begin, end, grads, [&](size_t at, size_t n, V g) { store_first(grad_logits + at, g, n); });
+  use_gradients(m, begin, end, grads, [&](size_t at, size_t n, Floats g) { store_first(grad_logits + at, g, n); });
 }
 
 void update(const Mixture& m, size_t begin, size_t end, const Shares& grads, const Adam& adam, const Moments& moments) {
-  use_gradients(m, begin, end, grads, [&](size_t at, size_t n, V g) {
-    V first = load_first(moments.first + at, n), second = load_first(moments.second + at, n);
+  use_gradients(m, begin, end, grads, [&](size_t at, size_t n, Floats g) {
+    Floats first = load_first(moments.first + at, n), second = load_first(moments.second + at, n);
     first += (g - first) * (1.0f - adam.beta1);
     second = second * adam.beta2 + g * g * (1.0f - adam.beta2);
-    const V step = first * adam.rate / (sqrt_of(second) * adam.second_scale + adam.epsilon);
+    const Floats step = first * adam.rate / (sqrt_of(second) * adam.second_scale + adam.epsilon);
     store_first(moments.first + at, first, n);
     store_first(moments.second + at, second, n);
     store_first(moments.weights + at, load_first(moments.weights + at, n) - step, n);

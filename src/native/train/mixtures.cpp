@@ -1,7 +1,9 @@
-#include "mixtures.hpp"
+#include "train/mixtures.hpp"
 
 #include <algorithm>
 #include <utility>
+
+#include "simd/targets.hpp"
 
 namespace gatewise {
 namespace {
@@ -21,9 +23,9 @@ Mixtures::Mixtures(std::vector<Mixture> layers) : layers_(std::move(layers)) {
 
 double Mixtures::mix(float* coefficients, Pool& pool) const {
   std::vector<double> confidence(chunks_.size());
-  pool.run(chunks_.size(), [&](size_t, size_t i) {
+  pool.run(chunks_.size(), [&](size_t, size_t i) noexcept {
     const auto& [layer, begin, end] = chunks_[i];
-    confidence[i] = relaxed_kernels().mix(layers_[layer], begin, end, coefficients + 4 * first_[layer]);
+    confidence[i] = best_target().train.mix(layers_[layer], begin, end, coefficients + 4 * first_[layer]);
   });
   double total = 0;
   for (const double each : confidence) total += each;
@@ -31,19 +33,19 @@ double Mixtures::mix(float* coefficients, Pool& pool) const {
 }
 
 void Mixtures::backward(const Shares& grads, const std::vector<float*>& grad_logits, Pool& pool) const {
-  pool.run(chunks_.size(), [&](size_t, size_t i) {
+  pool.run(chunks_.size(), [&](size_t, size_t i) noexcept {
     const auto& [layer, begin, end] = chunks_[i];
     const Shares own = of_layer(grads, layer, 1.0f);
-    relaxed_kernels().mix_backward(layers_[layer], begin, end, own, grad_logits[layer]);
+    best_target().train.mix_backward(layers_[layer], begin, end, own, grad_logits[layer]);
   });
 }
 
 void Mixtures::update(const Shares& grads, const Adam& adam, const std::vector<Moments>& moments,
                       const std::vector<float>& scales, Pool& pool) const {
-  pool.run(chunks_.size(), [&](size_t, size_t i) {
+  pool.run(chunks_.size(), [&](size_t, size_t i) noexcept {
     const auto& [layer, begin, end] = chunks_[i];
     const Shares own = of_layer(grads, layer, scales[layer]);
-    relaxed_kernels().update(layers_[layer], begin, end, own, adam, moments[layer]);
+    best_target().train.update(layers_[layer], begin, end, own, adam, moments[layer]);
   });
 }
 

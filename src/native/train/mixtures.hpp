@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "pool.hpp"
-#include "relaxed.hpp"
+#include "support/pool.hpp"
+#include "train/kernels.hpp"
 
 namespace gatewise {
 
@@ -16,7 +16,7 @@ class Mixtures {
   // how sure the network is of its gates.
   double mix(float* coefficients, Pool& pool) const;
 
-  // grad_logits: one array a layer.
+  // grad_logits: one array per layer.
   void backward(const Shares& grads, const std::vector<float*>& grad_logits, Pool& pool) const;
 
   // One step of Adam for all layers; `scales` multiply the gradients of each.

@@ -1,4 +1,4 @@
-#include "tile.hpp"
+#include "train/samples.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -7,10 +7,10 @@
 namespace gatewise {
 namespace {
 
-template <typename T>
-void load_values(const T* data, const Samples& x, size_t tile, size_t n_features, float* rows) {
+template <typename Value>
+void load_values(const Value* data, const Samples& x, size_t tile, size_t n_features, float* rows) {
   const size_t n = tile_samples(tile, x.n_samples);
-  const T* first = data + static_cast<ptrdiff_t>(tile * kTile) * x.row_stride;
+  const Value* first = data + static_cast<ptrdiff_t>(tile * kTile) * x.row_stride;
   if (n < kTile) std::memset(rows, 0, n_features * kTile * sizeof(float));
   if (x.row_stride == 1) {
     for (size_t f = 0; f < n_features; ++f)

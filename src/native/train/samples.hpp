@@ -1,9 +1,9 @@
-// Samples <-> tiles: kTile samples side by side, one row a feature.
+// Samples <-> tiles: kTile samples side by side, one row per feature.
 #pragma once
 
 #include <cstddef>
 
-#include "relaxed.hpp"
+#include "train/kernels.hpp"
 
 namespace gatewise {
 

@@ -1,8 +1,10 @@
-#include "relaxed_stack.hpp"
+#include "train/stack.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
+
+#include "simd/targets.hpp"
 
 namespace gatewise {
 namespace {
@@ -33,13 +35,21 @@ std::vector<RelaxedLayer> RelaxedStack::layers(const float* coefficients) const 
   return layers;
 }
 
+// The content is whatever the last call left there.
+std::unique_ptr<Buffer<float>> RelaxedStack::take_scratch(size_t size) const {
+  std::unique_ptr<Buffer<float>> scratch = scratch_.take();
+  if (scratch && scratch->size() >= size) return scratch;
+  scratch.reset();
+  return std::make_unique<Buffer<float>>(size);
+}
+
 void RelaxedStack::forward(const Samples& x, const float* coefficients, const SamplesOut& y, Pool& pool) const {
-  const RelaxedKernels& kernels = relaxed_kernels();
+  const TrainKernels& kernels = best_target().train;
   const std::vector<RelaxedLayer> stack = layers(coefficients);
   const size_t n_tiles = count_tiles(x.n_samples), n_threads = std::min<size_t>(pool.threads(), n_tiles);
   const size_t size = max_width_ * kTile;
-  std::unique_ptr<Buffer<float>> scratch = scratch_.take(2 * size * n_threads);
-  pool.run(n_tiles, [&](size_t thread, size_t tile) {
+  std::unique_ptr<Buffer<float>> scratch = take_scratch(2 * size * n_threads);
+  pool.run(n_tiles, [&](size_t thread, size_t tile) noexcept {
     float* from = scratch->data() + 2 * size * thread;
     float* to = from + size;
     load_tile(x, tile, n_inputs_, from);
@@ -64,9 +74,9 @@ void RelaxedStack::backward(const Samples& x, const float* coefficients, const G
   const size_t activations_size = (n_inputs_ + n_gates_) * kTile, grads_size = 2 * max_width_ * kTile;
   const size_t n_values = 4 * n_gates_;
   std::unique_ptr<Buffer<float>> scratch =
-      scratch_.take(n_values * n_shares + (activations_size + grads_size) * n_threads);
+      take_scratch(n_values * n_shares + (activations_size + grads_size) * n_threads);
   float* shares = scratch->data();
-  pool.run(n_shares, [&](size_t thread, size_t share) {
+  pool.run(n_shares, [&](size_t thread, size_t share) noexcept {
     float* own = shares + n_values * n_shares + (activations_size + grads_size) * thread;
     float* sums = shares + n_values * share;
     const size_t first = n_tiles * share / n_shares;
@@ -79,9 +89,11 @@ void RelaxedStack::backward(const Samples& x, const float* coefficients, const G
 
 void RelaxedStack::backward(const Samples& x, const float* coefficients, const Samples& grad_y,
                             float* grad_coefficients, const SamplesOut* grad_x, Pool& pool) const {
-  const auto load_grads = [&](size_t tile, const float*, float* grads) { load_tile(grad_y, tile, n_outputs(), grads); };
+  const auto load_grads = [&](size_t tile, const float*, float* grads) noexcept {
+    load_tile(grad_y, tile, n_outputs(), grads);
+  };
   const auto add_up = [&](const Shares& shares) {
-    pool.run((shares.stride + kReduceChunk - 1) / kReduceChunk, [&](size_t, size_t chunk) {
+    pool.run((shares.stride + kReduceChunk - 1) / kReduceChunk, [&](size_t, size_t chunk) noexcept {
       const size_t begin = chunk * kReduceChunk, end = std::min(begin + kReduceChunk, shares.stride);
       for (size_t i = begin; i < end; ++i) {
         float total = 0;
@@ -96,7 +108,7 @@ void RelaxedStack::backward(const Samples& x, const float* coefficients, const S
 void RelaxedStack::backward_tile(const Samples& x, size_t tile, const std::vector<RelaxedLayer>& stack,
                                  const GradOfTile& grad_of_tile, float* activations, float* grads,
                                  float* grad_coefficients, bool is_first, const SamplesOut* grad_x) const {
-  const RelaxedKernels& kernels = relaxed_kernels();
+  const TrainKernels& kernels = best_target().train;
   load_tile(x, tile, n_inputs_, activations);
   float* layer_input = activations;
   for (const RelaxedLayer& layer : stack) {

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
-#include "buffer.hpp"
-#include "pool.hpp"
-#include "relaxed.hpp"
-#include "tile.hpp"
+#include "support/buffer.hpp"
+#include "support/idle.hpp"
+#include "support/nothrow_ref.hpp"
+#include "support/pool.hpp"
+#include "train/kernels.hpp"
+#include "train/samples.hpp"
 
 namespace gatewise {
 
@@ -24,8 +27,8 @@ class RelaxedStack {
   // coefficients: n_gates x 4, layer after layer. y: n_samples x n_outputs.
   void forward(const Samples& x, const float* coefficients, const SamplesOut& y, Pool& pool) const;
 
-  // The gradient of a tile's outputs, given the outputs; one row of kTile samples an output. Called by all threads.
-  using GradOfTile = std::function<void(size_t tile, const float* outputs, float* grads)>;
+  // The gradient of a tile's outputs, given the outputs; one row of kTile samples per output. Called by all threads.
+  using GradOfTile = NothrowRef<void(size_t tile, const float* outputs, float* grads)>;
 
   // Forward and backward through one tile after the other; `use` sees the gradients of the coefficients. grad_x:
   // n_samples x n_inputs, overwritten, or null. The order of all sums depends on the number of samples alone, not on
@@ -44,6 +47,7 @@ class RelaxedStack {
  private:
   uint32_t last_width() const { return wirings_.empty() ? n_inputs_ : static_cast<uint32_t>(wirings_.back().a.size()); }
   std::vector<RelaxedLayer> layers(const float* coefficients) const;
+  std::unique_ptr<Buffer<float>> take_scratch(size_t size) const;
   void backward_tile(const Samples& x, size_t tile, const std::vector<RelaxedLayer>& layers,
                      const GradOfTile& grad_of_tile, float* activations, float* grads, float* grad_coefficients,
                      bool is_first, const SamplesOut* grad_x) const;
@@ -52,7 +56,7 @@ class RelaxedStack {
   std::vector<Wiring> wirings_;
   size_t n_gates_ = 0;
   size_t max_width_;
-  mutable BufferPool<float> scratch_;
+  mutable Idle<Buffer<float>> scratch_;
 };
 
 }  // namespace gatewise

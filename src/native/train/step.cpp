@@ -1,4 +1,4 @@
-#include "train_step.hpp"
+#include "train/step.hpp"
 
 namespace gatewise {
 namespace {
@@ -13,8 +13,8 @@ StepReport TrainStep::run(const Samples& x, const Loss& loss, const Adam& adam, 
   Pool& workers = x.n_samples * stack.n_gates() < kSmallWork ? alone : pool;
   const double confidence = mixtures.mix(coefficients, workers);
   std::vector<double> losses(count_tiles(x.n_samples));
-  const auto take_loss = [&](size_t tile, const float* sums, float* grads) {
-    losses[tile] = loss.differentiate(tile, sums, grads);
+  const auto take_loss = [&](size_t tile, const float* sums, float* grads) noexcept {
+    losses[tile] = loss.differentiate(tile, stack.n_outputs(), sums, grads);
   };
   const auto update = [&](const Shares& grads) { mixtures.update(grads, adam, moments, scales, workers); };
   stack.backward(x, coefficients, take_loss, nullptr, update, workers);

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "loss.hpp"
-#include "mixtures.hpp"
-#include "relaxed_stack.hpp"
+#include "train/losses.hpp"
+#include "train/mixtures.hpp"
+#include "train/stack.hpp"
 
 namespace gatewise {
 
