@@ -6,12 +6,11 @@ Invariant: the same model gives the same bytes.
 
 from typing import Any
 
-from gatewise.export.aiger import to_aiger
-from gatewise.export.blif import to_blif
 from gatewise.export.c import to_c
+from gatewise.export.c.library import Library, load_library, to_lib
 from gatewise.export.cuda import to_cuda
-from gatewise.export.emit import Package, save_package
-from gatewise.export.library import Library, load_library, to_lib
+from gatewise.export.logic import to_aiger, to_blif
+from gatewise.export.package import Package, save_package
 from gatewise.export.verilog import to_verilog
 from gatewise.export.wasm import to_wasm
 

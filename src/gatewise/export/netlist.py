@@ -1,156 +1,165 @@
-"""What comes with a netlist: rows with their answers, a program that checks it, and a page about its pins.
+"""Lowering: a circuit as gates that are false when both operands are, so that no back end needs a NOT.
 
-In: the file of a netlist, and what it was made of. Out: a package.
-Invariant: answers come from `gatewise.run.reference`, not from what the netlist was written from.
+In: a circuit. Out: a `Netlist` of its inputs and of the gates that its outputs depend on, without constants and copies.
+Invariant: a node or its inverse is what the circuit's wire is, and the counts of the groups are the circuit's.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gatewise.circuit import Circuit
-from gatewise.export.emit import Package
-from gatewise.export.explain import explain_answer, list_bits
-from gatewise.export.named import HeadForm, NamedCircuit
-from gatewise.export.names import as_comment
-from gatewise.export.vectors import spell
-from gatewise.model import Model
-from gatewise.run.reference import classify, count_groups, evaluate_outputs
+from gatewise.circuit import Circuit, find_levels
+from gatewise.gates import coefficients, fold, invert_operands, negate, swap_operands
 
-N_ROWS = 256
-
-CHECK = '''"""Exits with 0 if {file} gives the answers in vectors.txt, which come from another evaluator."""
-
-import sys
-from pathlib import Path
-
-FOLDER = Path(__file__).parent
+FALSE, TRUE = 0, 1
+"""Literals of the constants, see `gatewise.gates.fold`; node i is variable i + 1, its literals 2 i + 2 and 2 i + 3."""
 
 
-{simulate}
+@dataclass(frozen=True, eq=False)
+class Group:
+    """What a group counts: ``base`` plus the true nodes of ``added`` minus the true nodes of ``subtracted``.
+
+    An inverted output adds one to the base and its node to `subtracted`.
+    """
+
+    base: int
+    added: NDArray[np.int64]
+    subtracted: NDArray[np.int64]
 
 
-def pack(rows):
-    """A number for each column, with a bit for each row."""
-    return [int("".join(column), 2) for column in zip(*rows)]
+@dataclass(frozen=True, eq=False)
+class Netlist:
+    """Gates over nodes, in topological order.
 
-
-lines = [line.split(",") for line in (FOLDER / "vectors.txt").read_text().splitlines()]
-given, wanted = (pack(rows) for rows in zip(*lines))
-if simulate(given, (1 << len(lines)) - 1) != wanted:
-    sys.exit("FAIL: {file} gives other answers than those in vectors.txt")
-print(f"PASS: {{len(lines)}} rows")
-'''
-
-README = """# {name}
-
-`{file}` is a {what} as {form}, written by gatewise: {n_inputs} inputs, {n_outputs} outputs,
-from {n_gates} gates{counted}.
-
-- `check.py`: needs Python and nothing else, and exits with 0 if the file gives the answers in `vectors.txt`, which come
-  from gatewise's reference evaluator: `python check.py`.
-- `vectors.txt`: a row a line, its inputs, a comma, its outputs, the first of each leftmost.
-
-{tools}
-
-## Inputs
-
-{inputs}
-
-## Outputs
-
-{outputs}
-{answer}"""
-
-OUTPUTS = {
-    "bits": "`bit_K_I` is output I of group K of the circuit.",
-    "counts": "`count_K_I` is bit I, of weight 2^I, of the number of true outputs of group K.",
-    "class": "`class_0_I` is bit I, of weight 2^I, of the index of the group with the highest count, the lowest of "
-    "several.\nWith one group there are none.",
-}
-
-
-@dataclass(frozen=True)
-class Format:
-    """A format of netlists.
+    Nodes 0 .. n_inputs - 1 are the inputs, then come the gates. Each gate is one of AND, A_AND_NOT_B, NOT_A_AND_B,
+    XOR and OR, and its operands are two different nodes.
 
     Parameters
     ----------
-    title : str
-        What it is called.
-    suffix : str
-        Of its files.
-    simulate : str
-        Python code that defines ``simulate(given, ones)`` for the file FILE: numbers given for inputs, and those
-        returned for outputs, have a bit for each row; `ones` has all of them.
-    tools : str
-        Lines about programs that read it.
+    n_inputs : int
+    gate : uint8 array, shape (n_gates,)
+    a, b : int64 arrays, shape (n_gates,)
+    groups : tuple of Group
     """
 
-    title: str
-    suffix: str
-    simulate: str
-    tools: str
+    n_inputs: int
+    gate: NDArray[np.uint8]
+    a: NDArray[np.int64]
+    b: NDArray[np.int64]
+    groups: tuple[Group, ...]
+
+    @property
+    def n_gates(self) -> int:
+        """Number of gates."""
+        return len(self.gate)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of inputs and gates."""
+        return self.n_inputs + self.n_gates
+
+    def read_nodes(self) -> NDArray[np.int64]:
+        """Nodes that the groups count, group by group, added ones first."""
+        parts = [nodes for group in self.groups for nodes in (group.added, group.subtracted)]
+        return np.concatenate([np.empty(0, np.int64), *parts])
+
+    def levels(self) -> NDArray[np.int64]:
+        """Level of each node: 0 for inputs, one more than the higher operand for gates."""
+        return find_levels(self.n_inputs, self.a, self.b)
+
+    def reorder(self, order: NDArray[np.int64]) -> "Netlist":
+        """The gates at these positions, in a topological order; nothing that is kept reads one that is left out."""
+        old2new = np.full(self.n_nodes, -1, np.int64)
+        old2new[: self.n_inputs] = np.arange(self.n_inputs)
+        old2new[self.n_inputs + order] = self.n_inputs + np.arange(len(order))
+        groups = tuple(Group(g.base, old2new[g.added], old2new[g.subtracted]) for g in self.groups)
+        a, b = old2new[self.a[order]], old2new[self.b[order]]
+        return Netlist(self.n_inputs, self.gate[order], a, b, groups)
+
+    def sort(self) -> "Netlist":
+        """The netlist with gates in order of level, operation and operands, and sorted groups.
+
+        The first operand of each gate is the one with the higher number, which is of the level before.
+        """
+        level = self.levels()
+        old2new = np.arange(self.n_nodes)
+        order = [np.empty(0, np.int64)]
+        n_done = self.n_inputs
+        by_level = np.argsort(level[self.n_inputs :], kind="stable")
+        cuts = np.searchsorted(level[self.n_inputs :][by_level], np.arange(1, level.max(initial=0) + 2))
+        for idx in np.split(by_level, cuts)[1:-1]:
+            a, b = old2new[self.a[idx]], old2new[self.b[idx]]
+            operation = find_operations(np.where(a > b, self.gate[idx], swap_operands(self.gate[idx])))
+            sorted_idx = idx[np.lexsort((np.minimum(a, b), np.maximum(a, b), operation))]
+            old2new[self.n_inputs + sorted_idx] = np.arange(n_done, n_done + len(idx))
+            n_done += len(idx)
+            order.append(sorted_idx)
+        ordered = self.reorder(np.concatenate(order))
+        is_swapped = ordered.a < ordered.b
+        return Netlist(
+            ordered.n_inputs,
+            np.where(is_swapped, swap_operands(ordered.gate), ordered.gate),
+            np.maximum(ordered.a, ordered.b),
+            np.minimum(ordered.a, ordered.b),
+            tuple(Group(g.base, np.sort(g.added), np.sort(g.subtracted)) for g in ordered.groups),
+        )
 
 
-def pack_netlist(
-    form: Format, content: bytes, *, source: Model | Circuit, named: NamedCircuit, head: HeadForm, name: str
-) -> Package:
-    """The files of a netlist's folder.
+def lower(circuit: Circuit) -> Netlist:
+    """The netlist of a circuit.
 
-    Parameters
-    ----------
-    form : Format
-    content : bytes
-        The netlist.
-    source : Model or Circuit
-        What it was made of.
-    named : NamedCircuit
-        The pins that it has.
-    head : {"bits", "counts", "class"}
-        What it gives out.
-    name : str
-        Of the netlist.
+    Examples
+    --------
+    >>> nand = Circuit(2, gate=[14, 12], a=[2, 4], b=[3, 0], outputs=[4, 5, 1], group_ptr=[0, 3])
+    >>> netlist = lower(nand)
+    >>> netlist.gate.tolist(), netlist.groups[0]
+    ([1], Group(base=2, added=array([2]), subtracted=array([2])))
     """
-    circuit = source.circuit if isinstance(source, Model) else source
-    file = f"{name}.{form.suffix}"
-    page = README.format(
-        name=name,
-        file=file,
-        what="circuit" if isinstance(source, Circuit) else "model",
-        form=form.title,
-        n_inputs=circuit.n_inputs,
-        n_outputs=named.circuit.n_outputs,
-        n_gates=named.circuit.n_gates,
-        counted="" if head == "bits" else " with those that count",
-        tools=form.tools.strip().replace("FILE", file),
-        inputs=list_bits([as_comment(text) for text in named.input_names], "input {}"),
-        outputs=OUTPUTS[head],
-        answer=explain_answer(source),
-    )
-    check = CHECK.format(file=file, simulate=form.simulate.strip().replace("FILE", file))
-    texts = {"vectors.txt": _write_vectors(circuit, head), "check.py": check, "README.md": page}
-    return {file: content} | {each: text.encode() for each, text in texts.items()}
+    first = 2 * circuit.n_inputs + 2
+    literals = list(range(0, first, 2))
+    literals[:1] = [FALSE, TRUE]
+    gates: list[tuple[int, int, int]] = []
+    for gate, a, b in zip(circuit.gate.tolist(), circuit.a.tolist(), circuit.b.tolist(), strict=True):
+        x, y = literals[a], literals[b]
+        folded = fold(gate, x, y)
+        if folded is not None:
+            literals.append(folded)
+            continue
+        gate = invert_operands(gate, x & 1, y & 1)
+        is_inverted = gate >> 3
+        literals.append(first + 2 * len(gates) + is_inverted)
+        gates.append((negate(gate) if is_inverted else gate, x // 2 - 1, y // 2 - 1))
+    outputs = np.array(literals, np.int64)[circuit.outputs]
+    cuts = circuit.group_ptr.tolist()
+    groups = tuple(_make_group(outputs[i:j]) for i, j in pairwise(cuts))
+    columns = np.array(gates, np.int64).reshape(-1, 3)
+    whole = Netlist(circuit.n_inputs, columns[:, 0].astype(np.uint8), columns[:, 1], columns[:, 2], groups)
+    return whole.reorder(_find_live(whole))
 
 
-def _write_vectors(circuit: Circuit, head: HeadForm) -> str:
-    """Random rows, the same at every call, and what comes out."""
-    rows = np.random.default_rng(0).integers(0, 2, (N_ROWS, circuit.n_inputs)).astype(bool)
-    wanted = _answer(circuit, head, rows)
-    return "".join(f"{_digits(row)},{_digits(answer)}\n" for row, answer in zip(rows, wanted, strict=True))
+def _make_group(literals: NDArray[np.int64]) -> Group:
+    nodes = literals[literals > TRUE]
+    is_inverted = (nodes & 1).astype(bool)
+    base = int((literals == TRUE).sum() + is_inverted.sum())
+    return Group(base, nodes[~is_inverted] // 2 - 1, nodes[is_inverted] // 2 - 1)
 
 
-def _answer(circuit: Circuit, head: HeadForm, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    if head == "bits":
-        return evaluate_outputs(circuit, rows)
-    if head == "class":
-        return spell(classify(circuit, rows), (circuit.n_groups - 1).bit_length())
-    sizes = np.diff(circuit.group_ptr).tolist()
-    numbers = zip(count_groups(circuit, rows).T, sizes, strict=True)
-    spelled = [spell(count, size.bit_length()) for count, size in numbers]
-    return np.concatenate([np.zeros((len(rows), 0), bool), *spelled], axis=1)
+def _find_live(netlist: Netlist) -> NDArray[np.int64]:
+    """Gates that an output depends on."""
+    live = np.zeros(netlist.n_nodes, bool)
+    live[netlist.read_nodes()] = True
+    is_live = live.tolist()
+    operands = zip(reversed(netlist.a.tolist()), reversed(netlist.b.tolist()), strict=True)
+    for node, (a, b) in zip(range(netlist.n_nodes - 1, netlist.n_inputs - 1, -1), operands, strict=True):
+        if is_live[node]:
+            is_live[a] = is_live[b] = True
+    return np.flatnonzero(np.array(is_live[netlist.n_inputs :], bool))
 
 
-def _digits(bits: NDArray[np.bool_]) -> str:
-    return "".join("01"[bit] for bit in bits.astype(int).tolist())
+def find_operations(gate: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Of gates that are false when both operands are: whether a, b and ab are terms of the sum modulo 2, as bits."""
+    terms = coefficients().astype(np.int64) & 1
+    codes: NDArray[np.int64] = (terms[:, 1:] @ np.array([1, 2, 4]))[gate]
+    return codes

@@ -4,49 +4,24 @@ In: circuits. Out: answers, or circuits read back from what ABC wrote.
 Invariant: a circuit that comes back computes what its script keeps; nothing else does, unless it was proved.
 """
 
-import importlib.util
-import os
-import shutil
 from collections.abc import Mapping
-from pathlib import Path
 
-from gatewise.aiger import from_aiger, to_aiger
 from gatewise.circuit import Circuit
-from gatewise.toolchain import ToolError, run_tool
+from gatewise.extras import install_command
+from gatewise.tools.aiger import from_aiger, to_aiger
+from gatewise.tools.process import Tool, run_tool
 
-VARIABLE = "GATEWISE_ABC"
-COMMANDS = ("yosys-abc", "berkeley-abc", "abc")
-
-
-def find_abc() -> str:
-    """Path of ABC: what GATEWISE_ABC names, else that of the pyosys package, else the first on the PATH.
-
-    Raises
-    ------
-    ToolError
-        There is none; the message says where it was looked for and how to get it.
-    """
-    named = os.environ.get(VARIABLE)
-    if named:
-        path = shutil.which(named)
-        if path is None:
-            raise ToolError(f"{VARIABLE} must name a program, got {named!r}")
-        return path
-    spec = importlib.util.find_spec("pyosys")
-    bundled = [str(Path(folder) / "yosys-abc") for folder in (spec and spec.submodule_search_locations) or ()]
-    for candidate in [*bundled, *COMMANDS]:
-        path = shutil.which(candidate)
-        if path is not None:
-            return path
-    raise ToolError(
-        f"ABC must be installed, looked for {VARIABLE}, for the package pyosys and for {', '.join(COMMANDS)} on the "
-        "PATH; get it with: pip install 'gatewise[export]'"
-    )
+ABC = Tool(
+    "ABC",
+    ("pyosys/yosys-abc", "yosys-abc", "berkeley-abc", "abc"),
+    install_command("export"),
+    variable="GATEWISE_ABC",
+)
 
 
 def run_abc(script: str, files: Mapping[str, bytes], wanted: str | None = None) -> tuple[str, bytes]:
-    """Run commands of ABC, separated by semicolons, in a folder of its own; see `gatewise.toolchain.run_tool`."""
-    return run_tool([find_abc(), "-q", script], files, wanted)
+    """Run commands of ABC, separated by semicolons, in a folder of its own; see `gatewise.tools.process.run_tool`."""
+    return run_tool([*ABC.find(), "-q", script], files, wanted)
 
 
 def is_proved_equal(first: Circuit, second: Circuit) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.circuit import N_CONSTANTS, Circuit
-from gatewise.gates import NOT_A, evaluate, negate
+from gatewise.gates import NOT_A, evaluate, fold, negate
 
 HEADER = re.compile(rb"(aig|aag) (\d{1,10}) (\d{1,10}) (\d{1,10}) (\d{1,10}) (\d{1,10})\n")
 SYMBOL = re.compile(rb"([io])(\d{1,10}) [^\n]+\n")
@@ -126,32 +126,25 @@ def _lower(circuit: Circuit) -> tuple[list[tuple[int, int]], list[int]]:
 
     literals = [0, 1, *range(2, 2 * first, 2)]
     for gate, a, b in zip(circuit.gate.tolist(), circuit.a.tolist(), circuit.b.tolist(), strict=True):
-        copied, products, inverted = _sum_of_products(gate)
-        terms = [conjoin(literals[a] ^ flip_a, literals[b] ^ flip_b) for flip_a, flip_b in products]
-        if copied is not None:
-            literals.append((literals[a], literals[b], 0)[copied] ^ inverted)
-        elif len(terms) == 1:
-            literals.append(terms[0] ^ inverted)
-        else:
-            literals.append(conjoin(terms[0] ^ 1, terms[1] ^ 1) ^ 1 ^ inverted)
+        literal = fold(gate, literals[a], literals[b])
+        if literal is None:
+            products, inverted = _sum_of_products(gate)
+            terms = [conjoin(literals[a] ^ flip_a, literals[b] ^ flip_b) for flip_a, flip_b in products]
+            literal = terms[0] if len(terms) == 1 else conjoin(terms[0] ^ 1, terms[1] ^ 1) ^ 1
+            literal ^= inverted
+        literals.append(literal)
     return ands, [literals[wire] for wire in circuit.outputs.tolist()]
 
 
 @cache
-def _sum_of_products(gate: int) -> tuple[int | None, list[tuple[int, int]], int]:
-    """How ANDs make a gate: which of (a, b, false) it copies, or its products; and whether the result is inverted.
+def _sum_of_products(gate: int) -> tuple[list[tuple[int, int]], int]:
+    """The one or two products whose sum a gate of both operands is, and whether that sum is to be inverted.
 
     A product is a pair of flips: 1 where the operand is inverted before the AND.
     """
-    at_00 = evaluate(gate, 0, 0)
-    if evaluate(gate, 0, 1) == at_00 and evaluate(gate, 1, 0) == evaluate(gate, 1, 1):
-        return (2 if evaluate(gate, 1, 0) == at_00 else 0), [], at_00
-    if evaluate(gate, 1, 0) == at_00 and evaluate(gate, 0, 1) == evaluate(gate, 1, 1):
-        return 1, [], at_00
-    products = [(1 - a, 1 - b) for a in (0, 1) for b in (0, 1) if evaluate(gate, a, b)]
-    if len(products) == 3:
-        return None, _sum_of_products(negate(gate))[1], 1
-    return None, products, 0
+    inverted = int(gate.bit_count() == 3)
+    sought = negate(gate) if inverted else gate
+    return [(1 - a, 1 - b) for a in (0, 1) for b in (0, 1) if evaluate(sought, a, b)], inverted
 
 
 def _append_number(body: bytearray, number: int) -> None:

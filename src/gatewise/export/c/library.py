@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.export.c import to_c
-from gatewise.export.c.source import Style
-from gatewise.export.compilers import SUFFIX, build_library, find_compiler
-from gatewise.export.emit import Package
+from gatewise.export.package import Package
+from gatewise.export.source import Style
 from gatewise.model import Model
+from gatewise.tools.compilers import COMPILER, PREFIX, SUFFIX, build_library
 
 MAX_ROWS = 2**20
 """Rows of a call, whose number is an int32."""
@@ -30,11 +30,8 @@ def to_lib(
 
     Parameters
     ----------
-    model : Model
-    style : {"unrolled", "table"}
+    model, style, name
         See `to_c`.
-    name : str
-        What the files and all names start with.
     compiler : sequence of str, optional
         The command of a C compiler; by default the variable CC, cc, gcc, clang or zig, the first there is.
 
@@ -49,26 +46,17 @@ def to_lib(
     >>> from gatewise.heads import Affine
     >>> model = Model.build(Encoder.fit([[1.0], [2.0]]), Circuit(1, [], [], [], [2], [0, 1]), Affine((3,), (1,), 1))
     >>> sorted(to_lib(model, name="step"))
-    ['README.md', 'check.c', 'step.c', 'step.gw', 'step.h', 'step.so']
+    ['README.md', 'check.c', 'libstep.so', 'step.c', 'step.gw', 'step.h', 'vectors.txt']
     """
     if not isinstance(model, Model):
         raise TypeError(f"model must be a Model to become a library, got {type(model).__name__}; to_c takes circuits")
     files = to_c(model, style=style, name=name)
-    library = build_library(files, [f"{name}.c"], compiler or find_compiler())
-    return files | {f"{name}{SUFFIX}": library, f"{name}.gw": model.to_bytes()}
+    library = build_library(files, [f"{name}.c"], compiler or COMPILER.find())
+    return files | {f"{PREFIX}{name}{SUFFIX}": library, f"{name}.gw": model.to_bytes()}
 
 
 class Library:
-    """A model whose rows are evaluated by a shared library; see `load_library`.
-
-    Parameters
-    ----------
-    model : Model
-    path : path
-        The library.
-    name : str
-        What the names in the library start with.
-    """
+    """A model whose rows are evaluated by the shared library at `path`, where names start with `name`."""
 
     def __init__(self, model: Model, path: str | os.PathLike[str], name: str) -> None:
         self.model = model
@@ -112,7 +100,7 @@ def load_library(folder: str | os.PathLike[str]) -> Library:
     found = sorted(Path(folder).glob("*.gw"))
     if len(found) != 1:
         raise ValueError(f"folder {os.fspath(folder)} must hold one .gw file, as to_lib makes, got {len(found)}")
-    library = found[0].with_suffix(SUFFIX).absolute()
+    library = (Path(folder) / f"{PREFIX}{found[0].stem}{SUFFIX}").absolute()
     if not library.exists():
         raise FileNotFoundError(f"{library} must exist, as to_lib makes it, got no such file; export again")
     return Library(Model.load(found[0]), library, found[0].stem)

@@ -1,97 +1,24 @@
 """C style `table`: the encoder and the gates as a string of bits that a loop reads, the smallest program.
 
-In: the comparisons of the encoder, a netlist. Out: tables, and the C functions `encode` and `evaluate`.
+In: a `Source` whose netlist is sorted. Out: tables, which the functions `encode` and `evaluate` of a template read.
 Invariant: the loop reads back what was written. Gates are sorted by level, operation and operand: an operation is
-stored once a run; of the operand in the level before, only the step from the gate before; of the other, its number in
-as many bits as the nodes so far need. Steps are Rice codes, whose parameter is stored once a run.
+stored once per run; of the operand in the level before, only the step from the gate before; of the other, its number in
+as many bits as the nodes so far need. Steps are Rice codes, whose parameter is stored once per run.
 """
-
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gatewise.export.c.source import Body
-from gatewise.export.emit import Writer
-from gatewise.export.lower import Group, Netlist
-from gatewise.export.questions import Asked
-from gatewise.gates import coefficients, swap_operands
+from gatewise.export.c.constants import Body
+from gatewise.export.netlist import Netlist, find_operations
+from gatewise.export.package import format_number, read_template, write_array
+from gatewise.export.source import Source
 
 MAX_BITS = 25
 """Bits that the loop takes at once: those of a 32-bit number that are left wherever in a byte it starts."""
 
 GREATER, EQUAL, POSITION = range(3)
 """Kinds of columns."""
-
-CODE = """
-/* The next n bits of the string, n <= 25. */
-static uint32_t take(uint32_t *at, uint32_t n) {
-  const uint8_t *s = bits + (*at >> 3);
-  const uint32_t four = (uint32_t)s[0] << 24 | (uint32_t)s[1] << 16 | (uint32_t)s[2] << 8 | s[3];
-  const uint32_t rest = four << (*at & 7);
-  *at += n;
-  return rest >> 1 >> (31 - n);
-}
-
-static uint32_t take_size(uint32_t *at) { return take(at, take(at, 5)); }
-
-/* A Rice code. */
-static uint32_t take_step(uint32_t *at, uint32_t parameter) {
-  uint32_t high = 0;
-  while (take(at, 1)) ++high;
-  return high << parameter | take(at, parameter);
-}
-
-static void encode(const model_value *row, model_word *w) {
-  uint32_t at = 0;
-  int32_t column;
-  const model_value *constant = constants;
-  for (column = 0; column < MODEL_N_COLUMNS; ++column) {
-    const uint32_t kind = take(&at, 2), asks_missing = take(&at, 1), n = take_size(&at);
-    const model_value x = row[column];
-    uint32_t i;
-    for (i = 0; i < n; ++i) {
-      const model_value other = kind == 2 ? (model_value)i : *constant++;
-      *w++ = MASK(kind == 0 ? x > other : x == other);
-    }
-    if (asks_missing) *w++ = MASK(IS_MISSING(x, n));
-  }
-}
-
-/* Bit 0, 1 and 2 of an operation: whether it is a sum modulo 2 with the nearer operand, the other, their product. */
-static void evaluate(model_word *w, model_word *y) {
-  uint32_t at = FIRST_GATE, next = MODEL_N_BITS, start = MODEL_N_BITS, first = 0, width = 0;
-  uint32_t n_runs = take_size(&at);
-  int32_t list;
-  while (n_runs--) {
-    uint32_t operation, n, parameter, near;
-    if (take(&at, 1)) {
-      first = start;
-      start = next;
-    }
-    while (start >> width) ++width;
-    operation = take(&at, 3);
-    parameter = take(&at, 5);
-    near = first;
-    for (n = take_size(&at); n > 0; --n) {
-      model_word a, b;
-      near += take_step(&at, parameter);
-      a = w[near];
-      b = w[take(&at, width)];
-      w[next++] =
-          (a & MASK(operation & 1)) ^ (b & MASK(operation >> 1 & 1)) ^ (a & b & MASK(operation >> 2));
-    }
-  }
-  for (list = 0; list < 2 * MODEL_N_GROUPS; ++list) {
-    const uint32_t parameter = take(&at, 5);
-    uint32_t node = 0, n;
-    for (n = (uint32_t)groups[list / 2][1 + list % 2]; n > 0; --n) {
-      node += take_step(&at, parameter);
-      *y++ = w[node];
-    }
-  }
-}
-"""
 
 
 class BitString:
@@ -127,20 +54,13 @@ class BitString:
         return int(bits.ljust(8 * n_bytes, "0") or "0", 2).to_bytes(n_bytes, "big") + bytes(4)
 
 
-def write_table(asked: Sequence[Asked], netlist: Netlist, literals: Sequence[Sequence[str]]) -> Body:
-    """The tables and the functions `encode` and `evaluate`; `sort_nodes` must have made the netlist.
-
-    Parameters
-    ----------
-    asked : comparisons, by column
-    netlist : Netlist
-    literals : the constants of the comparisons as C, by column
-    """
-    string = BitString()
-    for questions in asked:
+def write_table(source: Source) -> Body:
+    """The tables that the functions `encode` and `evaluate` of the template read; the netlist is a sorted one."""
+    string, netlist = BitString(), source.netlist
+    for questions in source.asked:
         kind = GREATER if questions.is_greater else POSITION if questions.has_positions else EQUAL
         string.put(kind, 2)
-        string.put(int(questions.missing is not None), 1)
+        string.put(int(questions.asks_missing), 1)
         string.put_size(len(questions.constants))
     first_gate = len(string)
     _put_gates(string, netlist)
@@ -151,55 +71,18 @@ def write_table(asked: Sequence[Asked], netlist: Netlist, literals: Sequence[Seq
             string.put(parameter, 5)
             for step in steps.tolist():
                 string.put_step(step, parameter)
-    writer = Writer()
-    writer.line(f"#define FIRST_GATE {first_gate}")
-    is_missing = (
-        "(x) != (x)" if any(questions.missing == "nan" for questions in asked) else "(x) == (model_value)(code)"
-    )
-    writer.line(f"#define IS_MISSING(x, code) ({is_missing})")
-    with writer.block("static const uint8_t bits[] = {", "};"):
-        writer.wrap(map(str, string.to_bytes()))
-    with writer.block("static const model_value constants[] = {", "};"):
-        stored = [c for a, found in zip(asked, literals, strict=True) if not a.has_positions for c in found]
-        writer.wrap(stored or ["0"])
-    writer.section(CODE)
-    return Body(writer.text(), netlist.n_nodes)
-
-
-def sort_nodes(netlist: Netlist) -> Netlist:
-    """The netlist with gates in order of level, operation and operands, and sorted groups.
-
-    The first operand of each gate is the one with the higher number, which is of the level before.
-    """
-    level = netlist.levels()
-    old2new = np.arange(netlist.n_nodes)
-    order = [np.empty(0, np.int64)]
-    n_done = netlist.n_inputs
-    by_level = np.argsort(level[netlist.n_inputs :], kind="stable")
-    cuts = np.searchsorted(level[netlist.n_inputs :][by_level], np.arange(1, level.max(initial=0) + 2))
-    for idx in np.split(by_level, cuts)[1:-1]:
-        a, b = old2new[netlist.a[idx]], old2new[netlist.b[idx]]
-        operation = find_operations(np.where(a > b, netlist.gate[idx], swap_operands(netlist.gate[idx])))
-        sorted_idx = idx[np.lexsort((np.minimum(a, b), np.maximum(a, b), operation))]
-        old2new[netlist.n_inputs + sorted_idx] = np.arange(n_done, n_done + len(idx))
-        n_done += len(idx)
-        order.append(sorted_idx)
-    ordered = netlist.reorder(np.concatenate(order))
-    is_swapped = ordered.a < ordered.b
-    return Netlist(
-        ordered.n_inputs,
-        np.where(is_swapped, swap_operands(ordered.gate), ordered.gate),
-        np.maximum(ordered.a, ordered.b),
-        np.minimum(ordered.a, ordered.b),
-        tuple(Group(g.base, np.sort(g.added), np.sort(g.subtracted)) for g in ordered.groups),
-    )
-
-
-def find_operations(gate: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Of gates that are false when both operands are: whether a, b and ab are terms of the sum modulo 2, as bits."""
-    terms = coefficients().astype(np.int64) & 1
-    codes: NDArray[np.int64] = (terms[:, 1:] @ np.array([1, 2, 4]))[gate]
-    return codes
+    stored = [
+        format_number(constant, source.dtype)
+        for questions in source.asked
+        if not questions.has_positions
+        for constant in questions.constants
+    ]
+    tables = [
+        f"#define FIRST_GATE {first_gate}",
+        write_array("static const uint8_t bits[]", map(str, string.to_bytes())),
+        write_array("static const model_value constants[]", stored),
+    ]
+    return Body("\n".join(tables), read_template("c/table.h"), netlist.n_nodes)
 
 
 def _put_gates(string: BitString, netlist: Netlist) -> None:

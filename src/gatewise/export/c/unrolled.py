@@ -1,74 +1,45 @@
 """C style `unrolled`: straight code, a statement for each gate, in functions of bounded size.
 
-In: the comparisons of the encoder, a netlist. Out: the C functions `encode` and `evaluate`.
+In: a `Source`. Out: the C functions `encode` and `evaluate`.
 Invariant: a compiler's time is linear in the gates, because no function has more than `CHUNK` of them, and a wire that
 is read in its own function only is a local variable there. Others are kept in slots, which are reused.
 """
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
-from gatewise.export.c.source import Body
-from gatewise.export.emit import Writer
-from gatewise.export.lower import Netlist
-from gatewise.export.questions import Asked
+from gatewise.export.c.constants import Body
+from gatewise.export.netlist import Netlist
+from gatewise.export.package import format_number, read_template, write_array
+from gatewise.export.source import Source
 from gatewise.gates import A_AND_NOT_B, AND, NOT_A_AND_B, OR, XOR
 
 CHUNK = 256
 FEWEST = 4
 """Comparisons of a column that are made in a loop."""
 
-ASK = """
-/* Doubles are compared two or four at a time where words are as long: comparing makes the masks that are wanted. */
-#if defined(__GNUC__) && MODEL_LANES == 64 && MODEL_VALUE_IS_DOUBLE
-#ifdef __AVX__
-#define VECTOR 4
-#else
-#define VECTOR 2
-#endif
-typedef double doubles __attribute__((vector_size(8 * VECTOR), aligned(8), may_alias));
-typedef uint64_t masks __attribute__((vector_size(8 * VECTOR), aligned(8), may_alias));
-#define ASK_VECTORS(op) \\
-  for (; i + VECTOR <= n; i += VECTOR) *(masks *)(w + i) = (masks)(x - (doubles){0} op *(const doubles *)(t + i));
-#else
-#define ASK_VECTORS(op)
-#endif
-
-#define DEFINE_ASK(name, op)                                                                   \\
-  static void name(const model_value x, const model_value *t, const int32_t n, model_word *w) { \\
-    int32_t i = 0;                                                                             \\
-    ASK_VECTORS(op)                                                                      \\
-    for (; i < n; ++i) w[i] = MASK(x op t[i]);                                           \\
-  }
-DEFINE_ASK(ask_greater, >)
-DEFINE_ASK(ask_equal, ==)
-"""
-
 OPERATORS = {AND: "{a} & {b}", A_AND_NOT_B: "{a} & ~{b}", NOT_A_AND_B: "~{a} & {b}", XOR: "{a} ^ {b}", OR: "{a} | {b}"}
 
 
-def write_unrolled(asked: Sequence[Asked], netlist: Netlist, literals: Sequence[Sequence[str]]) -> Body:
-    """The functions `encode` and `evaluate`.
-
-    Parameters
-    ----------
-    asked : comparisons, by column
-    netlist : Netlist
-    literals : the constants of the comparisons as C, by column
-    """
-    writer = Writer()
-    _write_encode(writer, asked, literals)
-    n_slots = _write_evaluate(writer, netlist)
-    return Body(writer.text(), netlist.n_inputs + n_slots)
+def write_unrolled(source: Source) -> Body:
+    """The functions `encode` and `evaluate`."""
+    ordered = source.netlist.reorder(_order_by_use(source.netlist))
+    slots = _allocate_slots(ordered)
+    encoder, stored = _write_encode(source)
+    code = f"{read_template('c/ask.h')}\n" * bool(stored) + encoder + _write_evaluate(ordered, slots)
+    constants = write_array("static const model_value constants[]", stored) if stored else ""
+    return Body(constants, code, max(slots, default=-1) + 1)
 
 
-def _write_encode(writer: Writer, asked: Sequence[Asked], literals: Sequence[Sequence[str]]) -> None:
-    """Statements for each column, in functions of bounded size."""
-    parts: list[list[str]] = []
+def _write_encode(source: Source) -> tuple[str, list[str]]:
+    """Statements for each column, in functions of bounded size, and the constants that loops read."""
+    parts: list[list[str]] = [[]]
     stored: list[str] = []
     bit = 0
-    for column, (questions, constants) in enumerate(zip(asked, literals, strict=True)):
+    for column, questions in enumerate(source.asked):
+        constants = [format_number(constant, source.dtype) for constant in questions.constants]
         x, n = f"row[{column}]", len(constants)
         if n >= FEWEST:
             ask = "ask_greater" if questions.is_greater else "ask_equal"
@@ -77,65 +48,48 @@ def _write_encode(writer: Writer, asked: Sequence[Asked], literals: Sequence[Seq
         else:
             operator = ">" if questions.is_greater else "=="
             lines = [f"w[{bit + i}] = MASK({x} {operator} {constant});" for i, constant in enumerate(constants)]
-        if questions.missing is not None:
-            is_missing = f"!= {x}" if questions.missing == "nan" else f"== {questions.missing}"
-            lines.append(f"w[{bit + n}] = MASK({x} {is_missing});")
-        bit += questions.n_bits
-        if not parts or len(parts[-1]) + len(lines) > CHUNK:
+        if questions.asks_missing:
+            lines.append(f"w[{bit + n}] = MASK({x} != {x});")
+        bit += n + questions.asks_missing
+        if len(parts[-1]) + len(lines) > CHUNK:
             parts.append([])
         parts[-1] += lines
-    if stored:
-        writer.lines(ASK)
-        writer.line()
-        with writer.block("static const model_value constants[] = {", "};"):
-            writer.wrap(stored)
-    for i, part in enumerate(parts):
-        writer.line()
-        with writer.block(f"PART static void encode_{i}(const model_value *row, model_word *w) {{", "}"):
-            for line in part:
-                writer.line(line)
-            writer.line("(void)row, (void)w;")
-    writer.line()
-    with writer.block("static void encode(const model_value *row, model_word *w) {", "}"):
-        _write_calls(writer, "encode", len(parts), "row, w")
+    return _write_parts("encode", "const model_value *row, model_word *w", parts, []), stored
 
 
-def _write_evaluate(writer: Writer, netlist: Netlist) -> int:
-    ordered = netlist.reorder(_order_by_use(netlist))
-    slots = _allocate_slots(ordered)
-    n_parts = -(-ordered.n_gates // CHUNK)
+def _write_evaluate(netlist: Netlist, slots: list[int]) -> str:
     counted: dict[int, list[int]] = {}
-    for position, node in enumerate(ordered.read_nodes().tolist()):
+    for position, node in enumerate(netlist.read_nodes().tolist()):
         counted.setdefault(node, []).append(position)
-    gates = list(zip(ordered.gate.tolist(), ordered.a.tolist(), ordered.b.tolist(), strict=True))
-    for part in range(n_parts):
-        first = ordered.n_inputs + part * CHUNK
+    gates = list(zip(netlist.gate.tolist(), netlist.a.tolist(), netlist.b.tolist(), strict=True))
+    parts: list[list[str]] = []
+    for start in range(0, netlist.n_gates, CHUNK):
+        first, lines = netlist.n_inputs + start, list[str]()
 
         def read(node: int, first: int = first) -> str:
             return f"g{node}" if node >= first else f"w[{slots[node]}]"
 
-        writer.line()
-        with writer.block(f"PART static void evaluate_{part}(model_word *w, model_word *y) {{", "}"):
-            for node, (gate, a, b) in enumerate(gates[part * CHUNK : (part + 1) * CHUNK], first):
-                writer.line(f"const model_word g{node} = {OPERATORS[gate].format(a=read(a), b=read(b))};")
-                if slots[node] >= 0:
-                    writer.line(f"w[{slots[node]}] = g{node};")
-                for position in counted.get(node, ()):
-                    writer.line(f"y[{position}] = g{node};")
-    writer.line()
-    with writer.block("static void evaluate(model_word *w, model_word *y) {", "}"):
-        for node in range(ordered.n_inputs):
-            for position in counted.get(node, ()):
-                writer.line(f"y[{position}] = w[{node}];")
-        _write_calls(writer, "evaluate", n_parts, "w, y")
-    return max(slots, default=-1) + 1 - ordered.n_inputs
+        for node, (gate, a, b) in enumerate(gates[start : start + CHUNK], first):
+            lines.append(f"const model_word g{node} = {OPERATORS[gate].format(a=read(a), b=read(b))};")
+            if slots[node] >= 0:
+                lines.append(f"w[{slots[node]}] = g{node};")
+            lines += [f"y[{position}] = g{node};" for position in counted.get(node, ())]
+        parts.append(lines)
+    inputs = [f"y[{position}] = w[{i}];" for i in range(netlist.n_inputs) for position in counted.get(i, ())]
+    return _write_parts("evaluate", "model_word *w, model_word *y", parts, inputs)
 
 
-def _write_calls(writer: Writer, name: str, n_parts: int, arguments: str) -> None:
-    for part in range(n_parts):
-        writer.line(f"{name}_{part}({arguments});")
-    for argument in arguments.split(", "):
-        writer.line(f"(void){argument};")
+def _write_parts(name: str, parameters: str, parts: Sequence[Sequence[str]], own: Sequence[str]) -> str:
+    """A function that has some statements of its own and calls one function for each part."""
+    arguments = re.findall(r"\*(\w+)", parameters)
+    unused = [f"(void){argument};" for argument in arguments]
+    calls = [f"{name}_{i}({', '.join(arguments)});" for i in range(len(parts))]
+    functions = [(f"PART static void {name}_{i}", lines) for i, lines in enumerate(parts)]
+    text = ""
+    for head, lines in [*functions, (f"static void {name}", [*own, *calls])]:
+        body = "".join(f"  {line}\n" for line in [*lines, *unused])
+        text += f"{head}({parameters}) {{\n{body}}}\n\n"
+    return text
 
 
 def _order_by_use(netlist: Netlist) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -1,23 +1,29 @@
 """CUDA C++ for many rows at once: a header, a source, what stands in for CUDA without a GPU, a check, and a README.
 
-In: a model, or a circuit, whose rows then are bits. Out: a package of five files.
+In: a model, or a circuit, whose rows then are bits. Out: a package of six files.
 Invariant: the code gives the counts, scores and answers of the model, bit for bit, whether nvcc compiles it or, with
-cpu.h, a C++ compiler; equal models give equal bytes.
+cpu.h, a C++ compiler; equal models give equal bytes. A kernel never waits for another thread of its own launch: a
+launch computes the gates of one level, so the order of launches is all the order there is.
 """
 
+import numpy as np
+
 from gatewise.circuit import Circuit
-from gatewise.export.c import make_source
-from gatewise.export.cuda.check import write_check
-from gatewise.export.cuda.readme import write_readme
-from gatewise.export.cuda.shim import CPU
-from gatewise.export.cuda.source import write_header, write_source
-from gatewise.export.emit import Package
-from gatewise.export.questions import ask
+from gatewise.export.c.constants import write_head_tables, write_sizes
+from gatewise.export.netlist import Netlist, find_operations
+from gatewise.export.package import Package, format_number, read_template, write_array
+from gatewise.export.page import describe_source, fill_page
+from gatewise.export.source import Source, make_source
+from gatewise.export.vectors import write_vectors
 from gatewise.model import Model
 
 __all__ = ["to_cuda"]
 
-RESERVED = ("cpu", "math")
+STATE_BYTES = 2**25
+"""What the words of the rows that are evaluated at once may take: what caches of GPUs hold."""
+
+SLICE = 128
+"""Outputs that a thread counts."""
 
 
 def to_cuda(model: Model | Circuit, *, name: str = "model", dtype: str | None = None) -> Package:
@@ -25,32 +31,72 @@ def to_cuda(model: Model | Circuit, *, name: str = "model", dtype: str | None = 
 
     Parameters
     ----------
-    model : Model or Circuit
-        Of a circuit, columns are its inputs, true unless they are 0.
-    name : str
-        What the files and all names start with.
-    dtype : {"float64", "float32", "int32", "int16", "uint8"}, optional
-        Type of the numbers of a row; float64 by default, uint8 for a circuit.
+    model, name, dtype
+        See `to_c`.
 
     Returns
     -------
     dict of file name to bytes
-        ``name.h``, ``name.cu``, ``cpu.h``, ``check.cu`` and ``README.md``.
+        ``name.h``, ``name.cu``, ``cpu.h``, ``check.cu``, ``vectors.txt`` and ``README.md``.
 
     Examples
     --------
     >>> xor = Circuit(2, gate=[6], a=[2], b=[3], outputs=[4], group_ptr=[0, 1])
     >>> sorted(to_cuda(xor, name="parity"))
-    ['README.md', 'check.cu', 'cpu.h', 'parity.cu', 'parity.h']
+    ['README.md', 'check.cu', 'cpu.h', 'parity.cu', 'parity.h', 'vectors.txt']
     """
-    if name in RESERVED:
-        raise ValueError(f"name must be none of {', '.join(RESERVED)}, which other files have, got {name!r}")
     source = make_source(model, style="table", name=name, dtype=dtype)
+    sizes = f"{write_sizes(source)}\n#define MODEL_N_NODES {source.netlist.n_nodes}"
+    score = read_template("c/score.h")
     texts = {
-        f"{name}.h": write_header(source),
-        f"{name}.cu": write_source(source, ask(source.encoder, source.dtype)),
-        "cpu.h": CPU.lstrip("\n"),
-        "check.cu": write_check(source),
-        "README.md": write_readme(source),
+        f"{name}.h": source.fill("cuda/model.h", sizes=sizes),
+        f"{name}.cu": source.fill("cuda/model.cu", tables=_write_tables(source), score=score),
+        "cpu.h": read_template("cuda/cpu.h"),
+        "check.cu": source.fill("c/check.c"),
+        "vectors.txt": write_vectors(source),
+        "README.md": fill_page("cuda/README.md", describe_source(source)),
     }
     return {file: text.encode() for file, text in texts.items()}
+
+
+def _write_tables(source: Source) -> str:
+    netlist = source.netlist
+    questions = [(i, *bit) for i, asked in enumerate(source.asked) for bit in asked.list_bits()]
+    asked = (f"{{{column}, {kind}}}" for column, kind, _ in questions)
+    constants = (format_number(constant, source.dtype) for *_, constant in questions)
+    coded = zip((netlist.a << 3 | find_operations(netlist.gate)).tolist(), netlist.b.tolist(), strict=True)
+    slices = _slice_groups(netlist)
+    level = netlist.levels()[netlist.n_inputs :]
+    cuts = np.searchsorted(level, np.arange(1, level.max(initial=0) + 2)).tolist()
+    sizes = {"N_SLICES": len(slices), "N_LEVELS": len(cuts) - 1, "MAX_WORDS": _count_words(netlist)}
+    return "\n".join(
+        [
+            *(f"#define {name} {size}" for name, size in sizes.items()),
+            f"#define IS_MISSING(x) {'((x) != (x))' if source.dtype[0] == 'f' else 'false'}",
+            write_array("__device__ const int32_t asked[][2]", asked, "{0, 0}"),
+            write_array("__device__ const model_value constants[]", constants),
+            write_array("__device__ const uint32_t gates[][2]", (f"{{{a}, {b}}}" for a, b in coded), "{0, 0}"),
+            write_array("__device__ const int32_t bases[]", (str(group.base) for group in netlist.groups)),
+            write_array("__device__ const uint32_t counted[]", map(str, netlist.read_nodes().tolist())),
+            write_array("__device__ const int32_t slices[][4]", (f"{{{s}}}" for s in slices), "{0, 0, 0, 0}"),
+            write_array("const int32_t levels[]", map(str, cuts)),
+            write_head_tables(source),
+        ]
+    )
+
+
+def _slice_groups(netlist: Netlist) -> list[str]:
+    """Pieces that a thread counts: first position among counted nodes, number of them, group and sign."""
+    slices, first = [], 0
+    for k, group in enumerate(netlist.groups):
+        for nodes, sign in ((group.added, 1), (group.subtracted, -1)):
+            starts = range(0, len(nodes), SLICE)
+            slices += [f"{first + start}, {min(SLICE, len(nodes) - start)}, {k}, {sign}" for start in starts]
+            first += len(nodes)
+    return slices
+
+
+def _count_words(netlist: Netlist) -> int:
+    """How many words of rows are evaluated at a time: as many as `STATE_BYTES` hold, but 32 for a warp to share."""
+    words = STATE_BYTES // (4 * max(netlist.n_nodes, 1)) // 32 * 32
+    return min(max(words, 32), 2**15)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from gatewise.encode import Categorical, Encoder
 from gatewise.encode.columns import EQUAL, GREATER, MISSING, Column
+from gatewise.export.comparisons import round_constants
 from gatewise.export.onnx.graph import Graph
-from gatewise.export.questions import round_constants
 
 Number: TypeAlias = Literal["float32", "float64"]
 TYPES = {"float32": onnx.TensorProto.FLOAT, "float64": onnx.TensorProto.DOUBLE}

@@ -12,7 +12,7 @@ import onnx
 from numpy.typing import ArrayLike, NDArray
 
 from gatewise.circuit import N_CONSTANTS, Circuit, find_levels
-from gatewise.export.formulas import find_formula
+from gatewise.gates import find_formula
 
 OPERATORS = {"and": "And", "or": "Or", "xor": "Xor"}
 
@@ -70,21 +70,10 @@ class State:
 
 
 def add_circuit(graph: Graph, circuit: Circuit, inputs: Sequence[tuple[str, NDArray[np.int64]]], n_rows: str) -> State:
-    """Append the nodes of a circuit.
+    """Append the nodes of a circuit; outputs can be read from what is returned.
 
-    Parameters
-    ----------
-    graph : Graph
-    circuit : Circuit
-    inputs : sequence of (tensor, input_idx)
-        Bool tensors, and which inputs of the circuit their rows are.
-    n_rows : str
-        The tensor of the number of rows, int64, shape (1,).
-
-    Returns
-    -------
-    State
-        From which the outputs can be read.
+    Inputs are bool tensors, each with the inputs of the circuit that its rows are. `n_rows` is the tensor of the number
+    of rows, int64, shape (1,).
     """
     levels = find_levels(N_CONSTANTS + circuit.n_inputs, circuit.a, circuit.b)
     last_reads = _find_last_reads(circuit, levels)

@@ -4,16 +4,15 @@ In: a model or a circuit. Out: the files of a folder, by name.
 Invariant: outputs are those of `gatewise.run.reference`; equal models give equal bytes.
 """
 
-import numpy as np
-
 from gatewise.circuit import Circuit
-from gatewise.export.named import HeadForm, name_pins
-from gatewise.export.names import as_comment, check_name
+from gatewise.export.comparisons import warn_of_range
+from gatewise.export.pins import HeadForm, as_comment, check_name, name_pins
+from gatewise.export.source import take_apart
 from gatewise.export.verilog.bench import write_readme, write_testbench, write_vectors
 from gatewise.export.verilog.cells import Cells, fill_cells
 from gatewise.export.verilog.compressors import LutInputs
 from gatewise.export.verilog.module import Module
-from gatewise.export.verilog.ports import FixedPoint, Inputs, Port, make_inputs
+from gatewise.export.verilog.ports import Inputs, take_bits, take_columns
 from gatewise.heads import Classes
 from gatewise.model import Model
 
@@ -40,7 +39,8 @@ def to_verilog(
         By default "class" for a model of classes, "counts" for one of values, "bits" for a circuit.
     fixed_point : (width, fraction), optional
         The inputs are raw columns, numbers in two's complement with so many bits, and so many of them below the point.
-        By default the input is the vector of the encoder's bits.
+        A warning names columns that are compared with numbers that do not fit. By default the input is the vector of
+        the encoder's bits.
     pipeline : int, optional
         Levels of gates between two registers; by default there are none, and the module is combinational.
     lut_inputs : {6, 4}
@@ -51,26 +51,25 @@ def to_verilog(
     Returns
     -------
     dict of str to bytes
-        ``NAME.v``, ``NAME_tb.v``, ``NAME_vectors.txt`` and ``README.md``, which states ports, bit order and latency.
+        ``NAME.v``, ``NAME_tb.v``, ``vectors.txt`` and ``README.md``, which states ports, bit order and latency.
 
     Examples
     --------
     >>> xor = Circuit(2, gate=[6], a=[2], b=[3], outputs=[4], group_ptr=[0, 1])
     >>> sorted(to_verilog(xor, name="xor2"))
-    ['README.md', 'xor2.v', 'xor2_tb.v', 'xor2_vectors.txt']
+    ['README.md', 'vectors.txt', 'xor2.v', 'xor2_tb.v']
     """
-    circuit = source.circuit if isinstance(source, Model) else source
-    cells = _make_cells(
-        circuit, head or _default_head(source), pipeline, lut_inputs, is_encoded=fixed_point is not None
-    )
+    circuit, model_head = take_apart(source)
+    default: HeadForm = "bits" if model_head is None else "class" if isinstance(model_head, Classes) else "counts"
+    cells = _make_cells(circuit, head or default, pipeline, lut_inputs, is_encoded=fixed_point is not None)
     comments = [as_comment(bit) for bit in name_pins(source).input_names]
-    inputs = _read_inputs(source, fixed_point, n_vectors)
+    inputs = _take_inputs(source, fixed_point, n_vectors)
     module = Module(check_name(name), inputs, cells, comments, fixed_point is not None)
     files = {
         f"{name}.v": module.write(),
-        f"{name}_tb.v": write_testbench(module, n_vectors),
-        f"{name}_vectors.txt": write_vectors(module, circuit),
-        "README.md": write_readme(module, source, n_vectors),
+        f"{name}_tb.v": write_testbench(module),
+        "vectors.txt": write_vectors(module, circuit),
+        "README.md": write_readme(module, source),
     }
     return {file: text.encode() for file, text in files.items()}
 
@@ -90,22 +89,14 @@ def _make_cells(
     return cells
 
 
-def _default_head(source: Model | Circuit) -> HeadForm:
-    if isinstance(source, Circuit):
-        return "bits"
-    return "class" if isinstance(source.head, Classes) else "counts"
-
-
-def _read_inputs(source: Model | Circuit, fixed_point: tuple[int, int] | None, n_rows: int) -> Inputs:
-    """The ports, and rows for the testbench; the same rows at every call."""
+def _take_inputs(source: Model | Circuit, fixed_point: tuple[int, int] | None, n_rows: int) -> Inputs:
     if n_rows < 1:
         raise ValueError(f"n_vectors must be at least 1, got {n_rows}")
-    rng = np.random.default_rng(0)
-    if fixed_point is not None:
-        if not isinstance(source, Model):
-            raise ValueError("source must be a Model to have columns, got a Circuit; leave out fixed_point")
-        return make_inputs(source.encoder, FixedPoint(*fixed_point), n_rows, rng)
-    n = source.circuit.n_inputs if isinstance(source, Model) else source.n_inputs
-    bits = rng.integers(0, 2, (n_rows, n), dtype=np.int64)
-    ports = [Port("bits", n, False, "bit i is input i of the circuit")] if n else []
-    return Inputs(ports, [f"bits[{i}]" if n > 1 else "bits" for i in range(n)], bits, bits.astype(bool))
+    if fixed_point is None:
+        return take_bits(take_apart(source)[0], n_rows)
+    if not isinstance(source, Model):
+        raise ValueError("source must be a Model to have columns, got a Circuit; leave out fixed_point")
+    width, fraction = fixed_point
+    inputs = take_columns(source.encoder, width, fraction, n_rows)
+    warn_of_range(inputs.clipped, f"{width} bits, {fraction} of them below the point,", "fixed_point")
+    return inputs

@@ -13,9 +13,9 @@ from typing import TypeAlias
 import numpy as np
 
 from gatewise.circuit import N_CONSTANTS, Circuit
-from gatewise.export.adders import take_group, with_largest
-from gatewise.export.named import HeadForm
-from gatewise.export.verilog.compressors import Adding, Compressor, LutInputs
+from gatewise.export.counting import take_group, with_largest
+from gatewise.export.pins import HeadForm
+from gatewise.export.verilog.compressors import Compressor, CompressorTree, LutInputs
 
 COMPRESSOR_LEVELS = 3
 """Levels of gates that take about as long as a compressor."""
@@ -37,15 +37,8 @@ Cell: TypeAlias = Gate | Compressor
 class Cells:
     """Cells in topological order, and the wires that leave the module, by port.
 
-    Parameters
-    ----------
-    n_inputs : int
-    pipeline : int, optional
-        Levels between two registers; none by default.
-    first_stage : int
-        Stage in which the inputs are known.
-    lut_inputs : {4, 6}
-        Inputs of a lookup table.
+    There is a register every `pipeline` levels, or none; inputs are known in stage `first_stage`; a lookup table has
+    `lut_inputs` inputs.
     """
 
     n_inputs: int
@@ -71,9 +64,9 @@ class Cells:
 
     def count(self, wires: list[int]) -> list[int]:
         """Append compressors; returns the wires of the count."""
-        adding = Adding(self.levels, COMPRESSOR_LEVELS, self.lut_inputs)
-        number = adding.count(wires)
-        self.cells += adding.compressors
+        tree = CompressorTree(self.levels, COMPRESSOR_LEVELS, self.lut_inputs)
+        number = tree.count(wires)
+        self.cells += tree.compressors
         return number
 
     @cached_property

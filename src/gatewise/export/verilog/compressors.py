@@ -33,24 +33,17 @@ class Compressor:
         return self.ones + self.twos
 
 
-class Adding:
-    """Compressors under construction.
+class CompressorTree:
+    """Compressors that count wires, over tables of `lut_inputs` inputs.
 
-    Parameters
-    ----------
-    levels : list of int
-        Level of each wire; the wires that compressors drive are appended.
-    cost : int
-        Levels that a compressor takes.
-    lut_inputs : {4, 6}
-        Inputs of a table.
+    `levels` has the level of each wire, and gets those of the wires that compressors drive, which take `cost` levels.
 
     Examples
     --------
-    >>> adding = Adding([0] * 9, cost=1, lut_inputs=6)
-    >>> adding.count([2, 3, 4, 5, 6, 7, 8])
+    >>> tree = CompressorTree([0] * 9, cost=1, lut_inputs=6)
+    >>> tree.count([2, 3, 4, 5, 6, 7, 8])
     [11, 12, 13]
-    >>> for compressor in adding.compressors:
+    >>> for compressor in tree.compressors:
     ...     print(compressor)
     Compressor(ones=(2, 3, 4), twos=(), outputs=(9, 10))
     Compressor(ones=(5, 6, 7, 8, 9), twos=(10,), outputs=(11, 12, 13))

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gatewise.circuit import N_CONSTANTS
-from gatewise.export.formulas import find_formula
 from gatewise.export.verilog.cells import Cells, Gate
 from gatewise.export.verilog.compressors import Compressor
 from gatewise.export.verilog.ports import Inputs
+from gatewise.gates import find_formula
 
 SYMBOLS = {"and": "&", "or": "|", "xor": "^"}
 Shape = tuple[int, int, int]

@@ -1,31 +1,43 @@
 """WebAssembly with vectors of 128 bits: a module, its wrapper in JavaScript with types, a check, and a README.
 
-In: a model, or a circuit, whose rows then are bits. Out: a package of five files.
+In: a model, or a circuit, whose rows then are bits. Out: a package of six files.
 Invariant: the module gives the counts, scores and answers of the model, bit for bit; it imports nothing, and equal
-models give equal bytes with equal compilers.
+models give equal bytes with equal compilers. Names and labels that users gave stand in JSON only.
 """
 
+import json
+from itertools import accumulate
+from typing import Any
+
 from gatewise.circuit import Circuit
-from gatewise.export.c import make_source, write_code
-from gatewise.export.c.source import Source, Style
-from gatewise.export.compilers import compile_files, find_wasm_compiler
-from gatewise.export.emit import Package
-from gatewise.export.questions import ask
-from gatewise.export.wasm.batch import list_functions, write_batch
-from gatewise.export.wasm.check import write_check
-from gatewise.export.wasm.readme import write_readme
-from gatewise.export.wasm.wrapper import write_wrapper
+from gatewise.encode.columns import Categorical, Column
+from gatewise.export.c import write_code
+from gatewise.export.comparisons import is_coded, missing_code
+from gatewise.export.package import Package, fill_template, format_number, write_array
+from gatewise.export.page import describe_source, fill_page
+from gatewise.export.source import Source, Style, make_source
+from gatewise.export.vectors import write_vectors
+from gatewise.heads import Classes
 from gatewise.model import Model
+from gatewise.tools.compilers import WASM_COMPILER, compile_files
 
 __all__ = ["to_wasm"]
 
 LANES = {"unrolled": 128, "table": 512}
 """Rows of a block, by style: reading a table takes longer than working on four vectors."""
 
+ARRAYS = {"float64": "Float64Array", "float32": "Float32Array", "int32": "Int32Array", "int16": "Int16Array"}
+VALUE_SIZES = {"float64": 8, "float32": 4, "int32": 4, "int16": 2, "uint8": 1}
 FLAGS = (
     "-target", "wasm32-freestanding", "-mcpu=generic+simd128+bulk_memory", "-std=c99", "-O2", "-g0", "-nostdlib",
     "-Wl,--no-entry", "-Wl,--strip-all", "-Wl,--export=__heap_base", "-Wl,-z,stack-size=65536",
 )  # fmt: skip
+FUNCTIONS = {
+    "circuit": ("counts_rows", "counts_blocks"),
+    "regression": ("counts_rows", "counts_blocks", "scores_rows", "predict_rows"),
+    "classifier": ("counts_rows", "counts_blocks", "scores_rows", "proba_rows", "predict_rows", "predict_blocks"),
+}
+"""What a module exports, beside its memory and where free memory starts."""
 
 
 def to_wasm(
@@ -35,48 +47,80 @@ def to_wasm(
 
     Parameters
     ----------
-    model : Model or Circuit
-        Of a circuit, columns are its inputs, true unless they are 0.
-    style : {"unrolled", "table"}
-        Straight code, which is fastest, or a table and a loop, which is smallest.
-    name : str
-        What the files and the functions of the module start with.
-    dtype : {"float64", "float32", "int32", "int16", "uint8"}, optional
-        Type of the numbers of a row; float64 by default, uint8 for a circuit.
+    model, style, name, dtype
+        See `to_c`.
 
     Returns
     -------
     dict of file name to bytes
-        ``name.wasm``, ``name.mjs``, ``name.d.mts``, ``check.mjs`` and ``README.md``.
+        ``name.wasm``, ``name.mjs``, ``name.d.mts``, ``check.mjs``, ``vectors.txt`` and ``README.md``.
 
     Examples
     --------
     >>> xor = Circuit(2, gate=[6], a=[2], b=[3], outputs=[4], group_ptr=[0, 1])
     >>> package = to_wasm(xor, name="parity")
     >>> sorted(package)
-    ['README.md', 'check.mjs', 'parity.d.mts', 'parity.mjs', 'parity.wasm']
+    ['README.md', 'check.mjs', 'parity.d.mts', 'parity.mjs', 'parity.wasm', 'vectors.txt']
     >>> package["parity.wasm"][:4]
     b'\\x00asm'
     """
     source = make_source(model, style=style, name=name, dtype=dtype)
-    lanes = LANES[style]
-    module = build_module(source, lanes)
-    wrapper = write_wrapper(source, lanes)
+    module = build_module(source)
+    array = ARRAYS.get(source.dtype, "Uint8Array")
+    value = "number" if source.circuit.n_groups == 1 else "Float64Array"
+    kinds = {"Row": array, "Value": value, "Model": source.kind.title()}
+    types = "\n".join(f"export type {kind} = {meaning};" for kind, meaning in kinds.items())
+    exports = (f"| `{name}_{each}` | {each.split('_')[1]}, n, result |" for each in FUNCTIONS[source.kind])
+    fields = describe_source(source) | {"size": len(module), "array": array, "exports": "\n".join(exports)}
+    fields |= {"lanes": LANES[style], "lane_bytes": LANES[style] // 8}
     texts = {
-        f"{name}.mjs": wrapper.code,
-        f"{name}.d.mts": wrapper.types,
-        "check.mjs": write_check(source, lanes),
-        "README.md": write_readme(source, lanes, len(module)),
+        f"{name}.mjs": fill_template("wasm/model.mjs", name, {"sizes.mjs": _write_sizes(source, array)}),
+        f"{name}.d.mts": fill_template("wasm/model.d.mts", name, {"kinds.mjs": types}),
+        "check.mjs": fill_template("wasm/check.mjs", name),
+        "vectors.txt": write_vectors(source),
+        "README.md": fill_page("wasm/README.md", fields),
     }
     return {f"{name}.wasm": module} | {file: text.encode() for file, text in texts.items()}
 
 
-def build_module(source: Source, lanes: int) -> bytes:
-    """The module, whose blocks have so many rows."""
-    code = write_code(source)
-    functions = list_functions(source)
-    batch = write_batch(source, ask(source.encoder, source.dtype))
-    files = {f"{source.name}.h": code.header, f"{source.name}.c": code.source, "batch.c": batch}
-    flags = [*FLAGS, f"-D{source.name.upper()}_LANES={lanes}", *(f"-Wl,--export={name}" for name in functions)]
-    data = {name: text.encode() for name, text in files.items()}
-    return compile_files(data, [*find_wasm_compiler(), *flags, "batch.c"], "module.wasm")
+def build_module(source: Source) -> bytes:
+    """The module."""
+    bits = [asked.list_bits() for asked in source.asked]
+    questions = (f"{{{kind}, {format_number(constant, source.dtype)}}}" for own in bits for kind, constant in own)
+    first_bits = accumulate(map(len, bits), initial=0)
+    tables = [
+        f"#define MODEL_VALUE_SIZE {VALUE_SIZES[source.dtype]}",
+        "struct question {\n  int32_t kind;\n  model_value constant;\n};",
+        write_array("static const struct question asked[]", questions, "{0, 0}"),
+        write_array("static const int32_t first_bit[]", map(str, first_bits)),
+    ]
+    code = write_code(source, "wasm/encode_rows.h", "\n".join(tables))
+    flags = [f"-D{source.name.upper()}_LANES={LANES[source.style]}", f"-D{source.name.upper()}_STORAGE=static"]
+    flags += [f"-Wl,--export={source.name}_{function}" for function in FUNCTIONS[source.kind]]
+    data = {name: text.encode() for name, text in code.items()}
+    return compile_files(data, [*WASM_COMPILER.find(), *FLAGS, *flags, f"{source.name}.c"], "module.wasm")
+
+
+def _write_sizes(source: Source, array: str) -> str:
+    """What the wrapper imports."""
+    sizes = {
+        "HAS_NAN": source.dtype[0] == "f",
+        "KIND": source.kind,
+        "LANES": LANES[source.style],
+        "N_BITS": source.circuit.n_inputs,
+        "N_COLUMNS": source.encoder.n_columns,
+        "N_GROUPS": source.circuit.n_groups,
+        "columns": [_describe(column, source.dtype) for column in source.encoder.columns],
+        "labels": list(source.head.labels) if isinstance(source.head, Classes) else [],
+    }
+    return "\n".join(
+        [f"const Row = {array};", *(f"const {name} = {json.dumps(size)};" for name, size in sizes.items())]
+    )
+
+
+def _describe(column: Column, dtype: str) -> dict[str, Any]:
+    """Its name, and if it is coded its values, whose positions are the codes, and the code of a missing one."""
+    if not isinstance(column, Categorical) or not is_coded(column):
+        return {"name": column.name}
+    code = missing_code(column, dtype)
+    return {"name": column.name, "values": list(column.values)} | ({} if code is None else {"missing": code})

@@ -1,6 +1,3 @@
-"""cpu.h: the few names of CUDA that an export uses, as plain C++, so that the same source runs without a GPU."""
-
-CPU = r"""
 /* Stands in for CUDA where a C++ compiler, not nvcc, compiles the source: memory of the device is memory of the host,
    and a launch runs its threads one after the other, which it may, as none waits for another. */
 #ifndef GATEWISE_CPU_H
@@ -18,16 +15,15 @@ struct dim3 {
 };
 static thread_local dim3 gridDim(1), blockDim(1), blockIdx(0, 0), threadIdx(0, 0);
 
-#define LAUNCH(kernel, grid, block, stream, ...)                                 \
-  do {                                                                           \
-    gridDim = (grid);                                                            \
-    blockDim = (block);                                                          \
-    (void)(stream);                                                              \
-    for (blockIdx.y = 0; blockIdx.y < gridDim.y; ++blockIdx.y)                   \
-      for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x)                 \
-        for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y)           \
-          for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x)         \
-            kernel(__VA_ARGS__);                                                 \
+#define LAUNCH(kernel, grid, block, stream, ...)                                              \
+  do {                                                                                        \
+    gridDim = (grid);                                                                         \
+    blockDim = (block);                                                                       \
+    (void)(stream);                                                                           \
+    for (blockIdx.y = 0; blockIdx.y < gridDim.y; ++blockIdx.y)                                \
+      for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x)                              \
+        for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y)                        \
+          for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) kernel(__VA_ARGS__); \
   } while (0)
 
 static inline int atomicAdd(int *address, int value) {
@@ -65,4 +61,3 @@ static inline cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *fr
 }
 
 #endif
-"""
