@@ -1,44 +1,65 @@
-"""Learn logic circuits from data and run them at nanoseconds a sample.
+"""Learn logic circuits from data and run them at nanoseconds per sample.
 
-raw rows -> Encoder -> bits -> layers of gates -> Circuit -> optimize -> Model -> labels, probabilities, values
+raw rows -> Encoder -> bits -> layers of gates -> Circuit -> simplify -> Model -> labels, probabilities, values
                                                      |                     |
                                                      +-- Engine: counts    +-- save and load: .gw files
+
+The rooms that it consists of are named in CONTRIBUTING.md. `gatewise.nn`, `gatewise.train` and the estimators need
+torch; everything else needs numpy and safetensors.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING
 
+from gatewise.bits import PackedRows, Planes
 from gatewise.circuit import Circuit
-from gatewise.container import FileError
 from gatewise.encode import Encoder
-from gatewise.model import Model, load, save
-from gatewise.passes import Report, optimize, optimize_with_report
-from gatewise.run.bits import PackedRows, Planes
+from gatewise.model import Model
+from gatewise.passes import Report, simplify, simplify_with_report
 from gatewise.run.engine import Engine
-from gatewise.seeded import SeededCircuit
+from gatewise.wiring import SeededCircuit
 
+__version__ = "0.1.0"
+
+# The estimators are left out, so that `from gatewise import *` works without torch.
 __all__ = [
     "Circuit",
     "Encoder",
     "Engine",
     "FileError",
-    "LogicClassifier",
-    "LogicRegressor",
     "Model",
     "PackedRows",
     "Planes",
     "Report",
     "SeededCircuit",
+    "__version__",
     "load",
-    "optimize",
-    "optimize_with_report",
     "save",
+    "simplify",
+    "simplify_with_report",
 ]
 
+if TYPE_CHECKING:
+    from gatewise.estimators import BitEncoder as BitEncoder
+    from gatewise.estimators import LogicClassifier as LogicClassifier
+    from gatewise.estimators import LogicRegressor as LogicRegressor
+    from gatewise.store import FileError, load, save
+else:
+    # Imported when they are first asked for: the estimators need torch and scikit-learn, and files take time to import.
+    LATE = {
+        "BitEncoder": "gatewise.estimators",
+        "LogicClassifier": "gatewise.estimators",
+        "LogicRegressor": "gatewise.estimators",
+        "FileError": "gatewise.store",
+        "load": "gatewise.store",
+        "save": "gatewise.store",
+    }
 
-def __getattr__(name: str) -> Any:
-    """The estimators, imported when they are first asked for, because they need torch and scikit-learn."""
-    if name in ("LogicClassifier", "LogicRegressor"):
-        from gatewise import estimators
+    def __getattr__(name: str) -> object:
+        if name in LATE:
+            from importlib import import_module
 
-        return getattr(estimators, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            return globals().setdefault(name, getattr(import_module(LATE[name]), name))
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *LATE})

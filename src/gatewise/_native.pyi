@@ -4,17 +4,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-def levels() -> list[str]: ...
-def simplify(
-    n_inputs: int,
-    gate: NDArray[np.uint8],
-    a: NDArray[np.int32],
-    b: NDArray[np.int32],
-    outputs: NDArray[np.int32],
-    group_ptr: NDArray[np.int32],
-) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], tuple[int, ...]]: ...
+def targets() -> list[str]: ...
 
-class Engine:
+class Pool:
+    def __init__(self, threads: int) -> None: ...
+    @property
+    def threads(self) -> int: ...
+
+class Circuit:
     def __init__(
         self,
         n_inputs: int,
@@ -23,28 +20,29 @@ class Engine:
         b: NDArray[np.int32],
         outputs: NDArray[np.int32],
         group_ptr: NDArray[np.int32],
-        keep_outputs: bool,
-        threads: int,
-        level: str,
-        words: int,
-        tile: int,
     ) -> None: ...
-    def counts(self, data: NDArray[np.uint8], n_rows: int, layout: Layout) -> NDArray[np.int32] | None: ...
-    def classify(self, data: NDArray[np.uint8], n_rows: int, layout: Layout) -> NDArray[np.int32] | None: ...
-    def outputs(self, data: NDArray[np.uint8], n_rows: int, layout: Layout) -> NDArray[np.bool_] | None: ...
+
+def simplify(
+    circuit: Circuit,
+) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], tuple[int, ...]]: ...
+
+Layout = Literal["bytes", "big", "little", "planes"]
+
+class Engine:
+    def __init__(self, circuit: Circuit, *, keep_outputs: bool, target: str, words: int, band: int) -> None: ...
+    def counts(self, data: NDArray[np.uint8], n_rows: int, layout: Layout, pool: Pool) -> NDArray[np.int32] | None: ...
+    def classify(
+        self, data: NDArray[np.uint8], n_rows: int, layout: Layout, pool: Pool
+    ) -> NDArray[np.int32] | None: ...
+    def outputs(self, data: NDArray[np.uint8], n_rows: int, layout: Layout, pool: Pool) -> NDArray[np.bool_] | None: ...
     @property
     def words(self) -> int: ...
     @property
     def n_slots(self) -> int: ...
 
-Layout = Literal["bytes", "big", "little", "planes"]
-
-class Pool:
-    def __init__(self, threads: int) -> None: ...
-
 class Encoder:
     def __init__(
-        self, test_ptr: NDArray[np.uint32], questions: NDArray[np.uint8], values: NDArray[np.float64], level: str
+        self, test_ptr: NDArray[np.uint32], questions: NDArray[np.uint8], values: NDArray[np.float64], target: str
     ) -> None: ...
     def encode(self, table: NDArray[Any], first_column: int, words: NDArray[np.uint64], pool: Pool) -> None: ...
 
@@ -67,6 +65,14 @@ def mix_backward(
     pool: Pool,
 ) -> None: ...
 
+class Loss:
+    @staticmethod
+    def cross_entropy(y: Any, smoothing: float, *, head: tuple[float, float], weight: Any) -> Loss: ...
+    @staticmethod
+    def binary(y: Any, *, head: tuple[float, float], weight: Any) -> Loss: ...
+    @staticmethod
+    def squared(y: Any, *, head: tuple[float, float], weight: Any) -> Loss: ...
+
 class TrainStep:
     def __init__(
         self,
@@ -77,26 +83,11 @@ class TrainStep:
         second: Sequence[Any],
         scales: Sequence[float],
     ) -> None: ...
-    def run_classes(
+    def run(
         self,
         x: Any,
-        y: Any,
-        weight: Any,
-        smoothing: float,
-        head: tuple[float, float],
-        logits: Sequence[Any] | None,
-        temperature: float,
-        hard: bool,
-        adam: tuple[float, float, float, float, int],
-        pool: Pool,
-    ) -> tuple[float, float]: ...
-    def run_targets(
-        self,
-        x: Any,
-        y: Any,
-        weight: Any,
-        binary: bool,
-        head: tuple[float, float],
+        loss: Loss,
+        *,
         logits: Sequence[Any] | None,
         temperature: float,
         hard: bool,

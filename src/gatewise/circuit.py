@@ -1,7 +1,8 @@
 """Circuit: a Boolean circuit as frozen numpy arrays.
 
 In: arrays, or layers of (a, b, gate). Out: a validated, immutable value that every other module consumes.
-Invariant: a ``Circuit`` that exists is well formed, because the constructor validates it.
+Invariant: a ``Circuit`` that exists is well formed and stays so, because its arrays are read-only and the constructor
+validates them, also those of a pickle.
 """
 
 from collections.abc import Sequence
@@ -17,6 +18,8 @@ from gatewise.gates import N_GATES, NAMES
 N_CONSTANTS = 2
 MAX_WIRES = 2**31 - 1
 Layer = tuple[ArrayLike, ArrayLike, ArrayLike]
+Wires = NDArray[np.int32]
+Arrays = tuple[NDArray[np.uint8], Wires, Wires, Wires, Wires]
 Scalar = TypeVar("Scalar", np.uint8, np.int32)
 
 
@@ -115,6 +118,11 @@ class Circuit:
         """Number of groups that the head counts."""
         return len(self.group_ptr) - 1
 
+    @property
+    def arrays(self) -> Arrays:
+        """The arrays, in the order of the constructor."""
+        return self.gate, self.a, self.b, self.outputs, self.group_ptr
+
     @cached_property
     def n_levels(self) -> int:
         """Gates on the longest way from an input to a gate."""
@@ -165,13 +173,23 @@ class Circuit:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Circuit):
             return NotImplemented
+        names = ("gate", "a", "b", "outputs", "group_ptr")
         return self.n_inputs == other.n_inputs and all(
-            np.array_equal(getattr(self, name), getattr(other, name))
-            for name in ("gate", "a", "b", "outputs", "group_ptr")
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in names
         )
 
     def __hash__(self) -> int:
         return hash((self.n_inputs, self.gate.tobytes(), self.a.tobytes(), self.b.tobytes(), self.outputs.tobytes()))
+
+    def __copy__(self) -> "Circuit":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> "Circuit":
+        return self
+
+    def __reduce__(self) -> tuple[type["Circuit"], tuple[object, ...]]:
+        # Through the constructor, because arrays come out of a pickle writable and unchecked.
+        return Circuit, (self.n_inputs, *self.arrays)
 
     def __repr__(self) -> str:
         names = ("n_inputs", "n_gates", "n_outputs", "n_groups")

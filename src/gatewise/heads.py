@@ -4,15 +4,16 @@ In: counts, int, (n_rows, n_groups). Out: labels and probabilities of classes, o
 Invariant: a head knows how many outputs a group has, and gives what its twin in `gatewise.nn` gives, in float64.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gatewise.container import check_names
-from gatewise.wiring import as_integer
+from gatewise.checks import as_integer, as_number, as_positive
+
+__all__ = ["Affine", "Classes", "Head", "Label", "Logit"]
 
 Label: TypeAlias = str | int | float | bool
 
@@ -20,17 +21,16 @@ LOGIT_MARGIN = 0.001
 """Shares are drawn into [margin, 1 - margin] before their logit, which is infinite at 0 and 1."""
 
 MAX_GROUP_SIZE = 2**31 - 1
-LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)
 class Classes:
-    """Scores count / tau; the class with the highest score, ties to the lowest; probabilities by softmax.
+    """The class with the highest score count / tau, of several the first one; probabilities by softmax of the scores.
 
     Parameters
     ----------
     labels : tuple of str, int, float or bool
-        One a group, no two equal. If all have one type, `predict` gives an array of it, otherwise of objects.
+        One for each group, no two equal. If all have one type, `predict` gives an array of it, otherwise of objects.
     tau : float
         Positive.
     group_size : int
@@ -53,7 +53,7 @@ class Classes:
         if len(labels) < 1 or len(set(labels)) != len(labels):
             raise ValueError(f"labels must be at least one and differ, got {labels!r:.200}")
         object.__setattr__(self, "labels", labels)
-        object.__setattr__(self, "tau", _as_positive("tau", self.tau))
+        object.__setattr__(self, "tau", as_positive("tau", self.tau))
         object.__setattr__(self, "group_size", as_integer("group_size", self.group_size, 1, MAX_GROUP_SIZE))
 
     @property
@@ -83,18 +83,14 @@ class Classes:
         labels: NDArray[Any] = self.label_array.take(np.asarray(counts).argmax(axis=1))
         return labels
 
-    def to_document(self) -> dict[str, Any]:
-        """What JSON can express of the head."""
-        return {"kind": "classes", "labels": list(self.labels), "tau": self.tau, "group_size": self.group_size}
-
 
 @dataclass(frozen=True)
 class Affine:
-    """offset + scale * share, share being the part of a group's outputs that are true; one value a group.
+    """One value for each group: offset + scale * share, share being the part of the group's outputs that are true.
 
     Parameters
     ----------
-    scale, offset : tuple of float, one a group
+    scale, offset : tuple of float, one for each group
         Every scale is positive.
     group_size : int
         Outputs of each group.
@@ -110,10 +106,10 @@ class Affine:
     group_size: int
 
     def __post_init__(self) -> None:
-        scale = tuple(_as_positive("scale", each) for each in self.scale)
-        offset = tuple(_as_number("offset", each) for each in self.offset)
+        scale = tuple(as_positive("scale", each) for each in self.scale)
+        offset = tuple(as_number("offset", each) for each in self.offset)
         if len(scale) != len(offset) or not scale:
-            raise ValueError(f"scale and offset must have one number a group, got {scale!r:.200} and {offset!r:.200}")
+            raise ValueError(f"scale and offset must have one number per group, got {scale!r:.200} and {offset!r:.200}")
         object.__setattr__(self, "scale", scale)
         object.__setattr__(self, "offset", offset)
         object.__setattr__(self, "group_size", as_integer("group_size", self.group_size, 1, MAX_GROUP_SIZE))
@@ -133,11 +129,6 @@ class Affine:
         """Values, (n_rows,) for one group, else (n_rows, n_groups)."""
         values = self.scores(counts)
         return values[:, 0] if self.n_groups == 1 else values
-
-    def to_document(self) -> dict[str, Any]:
-        """What JSON can express of the head."""
-        numbers = {"scale": list(self.scale), "offset": list(self.offset)}
-        return {"kind": type(self).__name__.lower(), **numbers, "group_size": self.group_size}
 
     def _link(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
         return shares
@@ -164,27 +155,6 @@ class Logit(Affine):
 Head: TypeAlias = Classes | Affine | Logit
 
 
-def head_from_document(document: object) -> Head:
-    """Inverse of `to_document`; raises ValueError unless the document is one that it gives.
-
-    Examples
-    --------
-    >>> head_from_document({"kind": "affine", "scale": [2.0], "offset": [1.0], "group_size": 3})
-    Affine(scale=(2.0,), offset=(1.0,), group_size=3)
-    """
-    heads: dict[str, type[Head]] = {"classes": Classes, "affine": Affine, "logit": Logit}
-    kind = document.get("kind") if isinstance(document, dict) else document
-    if not isinstance(document, dict) or not isinstance(kind, str) or kind not in heads:
-        raise ValueError(f"kind of the head must be one of {', '.join(heads)}, got {kind!r:.60}")
-    made = heads[kind]
-    names = {field.name for field in fields(made)}
-    check_names("head", document, {"kind", *names})
-    for name in names - {"tau", "group_size"}:
-        if not isinstance(document[name], list):
-            raise ValueError(f"{name} of the head must be a list, got {document[name]!r:.60}")
-    return made(**{name: document[name] for name in names})
-
-
 def _as_label(value: object) -> Label:
     label = value.item() if isinstance(value, np.generic) else value
     if not isinstance(label, str | int | float):
@@ -194,17 +164,3 @@ def _as_label(value: object) -> Label:
     if isinstance(label, int) and not -(2**63) <= label < 2**63:
         raise ValueError(f"labels must fit int64, got {label!r:.60}; convert them to strings")
     return label
-
-
-def _as_number(name: str, value: object) -> float:
-    number = value.item() if isinstance(value, np.generic) else value
-    if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= LARGEST:
-        raise ValueError(f"{name} must be a finite number, got {value!r:.60}")
-    return float(number)
-
-
-def _as_positive(name: str, value: object) -> float:
-    number = _as_number(name, value)
-    if not number > 0:
-        raise ValueError(f"{name} must be positive, got {value!r:.60}")
-    return number

@@ -1,32 +1,27 @@
 """Model: an encoder, a circuit and a head, the thing that one saves, loads and runs.
 
 In: raw tables. Out: labels, probabilities or values; and the `.gw` file that holds all of it.
-Invariant: a model is an immutable value whose parts fit together; equal models give equal bytes, and a model that was
-loaded predicts exactly what the saved one does.
+Invariant: a model is an immutable value whose parts fit together; a model that was loaded equals the saved one, and
+gives the same bytes.
 """
 
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gatewise import io
-from gatewise._native import Pool
+from gatewise.bits import Planes
 from gatewise.circuit import Circuit
-from gatewise.container import Document, FileError, Tensors, check_names, open_container, write_container
 from gatewise.encode import Encoder
-from gatewise.encode.encoder import make_pool
-from gatewise.files import replace_file
-from gatewise.heads import Affine, Classes, Head, head_from_document
-from gatewise.passes import drop_unread_inputs, optimize
-from gatewise.run.bits import Planes
+from gatewise.heads import Affine, Classes, Head
+from gatewise.machine import check_threads
+from gatewise.passes import drop_unread_inputs, simplify
 from gatewise.run.engine import Engine
-from gatewise.seeded import SeededCircuit
+from gatewise.wiring.seeded import SeededCircuit
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +38,11 @@ class Model:
     threads : int
         Threads that share large tables; answers do not depend on it, and files do not hold it.
 
+    Attributes
+    ----------
+    origin : (Encoder, SeededCircuit) or None
+        What `build` made the model of, if its circuit was a seeded one. It does not count when models are compared.
+
     Examples
     --------
     >>> encoder = Encoder.fit([[17.0], [39.0], [50.0]])
@@ -58,29 +58,43 @@ class Model:
     circuit: Circuit
     head: Head
     threads: int = field(default=1, kw_only=True)
-    _pool: Pool = field(init=False, repr=False)
+    origin: tuple[Encoder, SeededCircuit] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        _check_type("encoder", self.encoder, Encoder)
-        _check_type("circuit", self.circuit, Circuit)
-        _check_type("head", self.head, Classes, Affine)
-        if self.circuit.n_inputs != self.encoder.n_bits:
-            n_bits = self.encoder.n_bits
-            raise ValueError(f"circuit must have {n_bits} inputs, as the encoder has bits, got {self.circuit.n_inputs}")
-        if self.circuit.n_groups != self.head.n_groups:
-            raise ValueError(f"circuit must have {self.head.n_groups} groups, as the head, got {self.circuit.n_groups}")
-        sizes = np.diff(self.circuit.group_ptr)
-        if (sizes != self.head.group_size).any():
-            raise ValueError(
-                f"groups of the circuit must have {self.head.group_size} outputs, as the head says, got {sizes!r:.200}"
-            )
-        object.__setattr__(self, "_pool", make_pool(self.threads))
+        _check_parts(self.encoder, self.circuit, self.head, Circuit)
+        object.__setattr__(self, "threads", check_threads(self.threads))
 
     @classmethod
-    def build(cls, encoder: Encoder, circuit: Circuit, head: Head, *, threads: int = 1) -> "Model":
-        """The smallest equivalent model: the circuit optimized, and no bits encoded that it does not read."""
-        small, bit_idx = drop_unread_inputs(optimize(circuit))
-        return cls(encoder.take(bit_idx), small, head, threads=threads)
+    def build(cls, encoder: Encoder, circuit: Circuit | SeededCircuit, head: Head, *, threads: int = 1) -> "Model":
+        """The smallest equivalent model: the circuit simplified, and no bits encoded that it does not read.
+
+        Parameters
+        ----------
+        encoder : Encoder
+            Its bits are the inputs of `circuit`.
+        circuit : Circuit or SeededCircuit
+            A seeded circuit, see `gatewise.nn.discretize_seeded`, is remembered as the `origin` of the model, and its
+            file holds that form if it is the smaller one. Each load then expands and simplifies it again.
+        head : Classes, Affine or Logit
+        threads : int
+
+        Examples
+        --------
+        >>> from gatewise import Encoder, Model, SeededCircuit
+        >>> seeded = SeededCircuit(784, gates=[[6, 1] * 4000] * 2, n_groups=10, seed=0)
+        >>> head = Classes(tuple(range(10)), tau=10.0, group_size=800)
+        >>> encoder = Encoder.images((28, 28), 1)
+        >>> model, other = Model.build(encoder, seeded, head), Model.build(encoder, seeded.expand(), head)
+        >>> model == other, len(model.to_bytes()) < len(other.to_bytes()) / 2
+        (True, True)
+        """
+        _check_parts(encoder, circuit, head, Circuit, SeededCircuit)
+        written_out = circuit.expand() if isinstance(circuit, SeededCircuit) else circuit
+        small, bit_idx = drop_unread_inputs(simplify(written_out))
+        model = cls(encoder.take(bit_idx), small, head, threads=threads)
+        if isinstance(circuit, SeededCircuit):
+            object.__setattr__(model, "origin", (encoder, circuit))
+        return model
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Label, or value, of each row.
@@ -100,21 +114,46 @@ class Model:
         return self.head.predict(self._run(self._engine.counts, X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probability of each class, shape (n_rows, n_classes), columns in the order of the head's labels."""
+        """Probability of each class; raises TypeError for the model of a regression.
+
+        Parameters
+        ----------
+        X : table, shape (n_rows, n_columns)
+
+        Returns
+        -------
+        float64 array, shape (n_rows, n_classes)
+            Columns are in the order of the head's labels, rows sum to 1.
+        """
         if not isinstance(self.head, Classes):
             raise TypeError(f"head must be Classes to have probabilities, got {type(self.head).__name__}; use predict")
         return self.head.proba(self._run(self._engine.counts, X))
 
     def scores(self, X: Any) -> NDArray[np.float64]:
-        """Count / tau of each class, or the value of each output, shape (n_rows, n_groups)."""
+        """What the head makes of the counts: count / tau of each class, or the value of each output.
+
+        Parameters
+        ----------
+        X : table, shape (n_rows, n_columns)
+
+        Returns
+        -------
+        float64 array, shape (n_rows, n_groups)
+        """
         return self.head.scores(self._run(self._engine.counts, X))
 
     def describe_bits(self) -> list[str]:
-        """What each input of the circuit says about a row, in words."""
+        """What each input of the circuit says about a row, in words, such as "age > 37.5"."""
         return self.encoder.describe_bits()
 
     def info(self) -> dict[str, Any]:
-        """Sizes of the model: columns, bits, gates, levels, groups, bytes of its file; its head, and its labels."""
+        """Sizes of the model: columns, bits, gates, levels, groups, bytes of its file; its head, and its labels.
+
+        Returns
+        -------
+        dict
+            ``classes`` is the list of labels, None for a regression; ``levels`` are the gates on the longest way.
+        """
         return {
             "columns": self.encoder.n_columns,
             "bits": self.encoder.n_bits,
@@ -129,25 +168,34 @@ class Model:
 
     def with_threads(self, threads: int) -> "Model":
         """The same model, run by that many threads."""
-        return Model(self.encoder, self.circuit, self.head, threads=threads)
+        other = Model(self.encoder, self.circuit, self.head, threads=threads)
+        object.__setattr__(other, "origin", self.origin)
+        return other
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file, by convention one that ends in ``.gw``, all or nothing."""
+        """Write the model to a file, by convention one that ends in ``.gw``, all or nothing; see `gatewise.save`."""
+        # Here and below, gatewise.store is imported inside the function, because it imports this module.
+        from gatewise.store.files import replace_file
+
         replace_file(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Model":
-        """Read a model; raises FileError if the file does not hold a valid one."""
-        return cls.from_bytes(Path(path).read_bytes(), source=os.fspath(path))
+        """Read a model; raises FileError if the file does not hold a valid one, OSError if it cannot be read."""
+        with open(path, "rb") as file:
+            return cls.from_bytes(file.read(), source=os.fspath(path))
 
     def to_bytes(self) -> bytes:
-        """The content of the file that `save` writes."""
+        """The content of the file that `save` writes; `docs/format.md` specifies it."""
         return self._bytes
 
     @classmethod
     def from_bytes(cls, data: bytes, *, source: str = "data") -> "Model":
         """Inverse of `to_bytes`; raises FileError, naming `source`, for anything that is not a valid model."""
-        return open_container(data, source, _decode_model)
+        from gatewise.store.container import open_container
+        from gatewise.store.model import restore_model
+
+        return open_container(data, source, restore_model)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Model):
@@ -169,10 +217,23 @@ class Model:
         parts = [f"{name}={value}" for name, value in sizes.items()]
         return f"Model({', '.join(parts)}, head={type(self.head).__name__}, bytes={len(self.to_bytes())})"
 
+    def _repr_html_(self) -> str:
+        """A table of what `info` says, which notebooks show."""
+        from html import escape
+
+        info = self.info()
+        shown = {name: f"{value:,}" if isinstance(value, int) else str(value) for name, value in info.items()}
+        if info["classes"] is None:
+            del shown["classes"]
+        else:
+            shown["classes"] = f"{', '.join(map(str, info['classes'])):.200}"
+        rows = "".join(f"<tr><th>{name}</th><td>{escape(text)}</td></tr>" for name, text in shown.items())
+        return f"<table><caption>gatewise.Model</caption>{rows}</table>"
+
     def _run(self, call: Callable[[Planes], NDArray[np.int32]], X: Any) -> NDArray[np.int32]:
         """Encode and evaluate a piece of the table at a time, so that bits stay in cache."""
         encoder = self.encoder
-        pieces = [call(planes) for planes in encoder.encode_chunks(X, encoder.chunk_rows, self._pool)]
+        pieces = [call(planes) for planes in encoder.encode_chunks(X, encoder.chunk_rows, self._engine.pool)]
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
     @cached_property
@@ -181,77 +242,28 @@ class Model:
 
     @cached_property
     def _bytes(self) -> bytes:
-        parts = {"encoder": self.encoder.to_document(), "circuit": io.encode_circuit(self.circuit)}
-        tensors = {f"{part}.{name}": tensor for part, (found, _) in parts.items() for name, tensor in found.items()}
-        documents = {part: document for part, (_, document) in parts.items()}
-        return write_container(tensors, {"kind": "model", **documents, "head": self.head.to_document()})
+        from gatewise.store import to_bytes
+
+        return to_bytes(self)
 
 
-def save(path: str | os.PathLike[str], content: Model | Circuit | SeededCircuit) -> None:
-    """Write a model or a circuit to a file, all or nothing: on failure an older file of that name stays as it was.
-
-    Parameters
-    ----------
-    path : path
-        By convention it ends in ``.gw``.
-    content : Model, Circuit or SeededCircuit
-        Stored exactly as it is: build the model, or optimize the circuit, first.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> xor = Circuit(2, gate=[6], a=[2], b=[3], outputs=[4], group_ptr=[0, 1])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(f"{folder}/xor.gw", xor)
-    ...     load(f"{folder}/xor.gw") == xor
-    True
-    """
-    replace_file(path, content.to_bytes() if isinstance(content, Model) else io.to_bytes(content))
-
-
-def load(path: str | os.PathLike[str]) -> Model | Circuit | SeededCircuit:
-    """Read whatever a `.gw` file holds.
-
-    Returns
-    -------
-    Model, Circuit or SeededCircuit
-        Equal to what was saved.
-
-    Raises
-    ------
-    FileError
-        The content is not valid.
-    OSError
-        The file cannot be read.
-    """
-    return open_container(Path(path).read_bytes(), os.fspath(path), decode)
-
-
-def decode(tensors: Tensors, document: Document) -> Model | Circuit | SeededCircuit:
-    """The content of a container of any kind; raises ValueError if it is not valid."""
-    if document.get("kind") == "model":
-        return _decode_model(tensors, document)
-    return io.decode_circuit(tensors, document)
-
-
-def _decode_model(tensors: Tensors, document: Document) -> Model:
-    if document.get("kind") != "model":
-        raise FileError(f"kind must be model, got {document.get('kind')!r:.60}; gatewise.load reads circuits, too")
-    check_names("document", document, {"kind", "encoder", "circuit", "head"})
-    for part in ("encoder", "circuit"):
-        if not isinstance(document[part], dict):
-            raise ValueError(f"{part} must be a JSON object, got {document[part]!r:.60}")
-    parts: dict[str, Tensors] = {"encoder": {}, "circuit": {}}
-    for name, tensor in tensors.items():
-        part, _, rest = name.partition(".")
-        if part not in parts:
-            raise ValueError(f"names of tensors must start with encoder. or circuit., got {name!r:.60}")
-        parts[part][rest] = tensor
-    encoder = Encoder.from_document(parts["encoder"], document["encoder"])
-    circuit = io.decode_circuit(parts["circuit"], document["circuit"])
-    if not isinstance(circuit, Circuit):
-        raise ValueError("circuit of a model must be of kind circuit, got seeded")
-    return Model(encoder, circuit, head_from_document(document["head"]))
+def _check_parts(encoder: Encoder, circuit: Circuit | SeededCircuit, head: Head, *kinds: type) -> None:
+    """Raise TypeError or ValueError unless an encoder, a circuit of one of these kinds, and a head fit together."""
+    _check_type("encoder", encoder, Encoder)
+    _check_type("circuit", circuit, *kinds)
+    _check_type("head", head, Classes, Affine)
+    if circuit.n_inputs != encoder.n_bits:
+        raise ValueError(f"circuit must have {encoder.n_bits} inputs, as the encoder has bits, got {circuit.n_inputs}")
+    if circuit.n_groups != head.n_groups:
+        raise ValueError(f"circuit must have {head.n_groups} groups, as the head, got {circuit.n_groups}")
+    if isinstance(circuit, SeededCircuit):
+        sizes = np.array([len(circuit.gates[-1]) // circuit.n_groups])
+    else:
+        sizes = np.diff(circuit.group_ptr)
+    if (sizes != head.group_size).any():
+        raise ValueError(
+            f"groups of the circuit must have {head.group_size} outputs, as the head says, got {sizes!r:.200}"
+        )
 
 
 def _check_type(name: str, value: object, *kinds: type) -> None:

@@ -1,12 +1,14 @@
 """pyarrow, or how to get it."""
 
-try:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.csv as pa_csv
-    import pyarrow.parquet as pq
-except ModuleNotFoundError as error:
-    message = "reading and writing tables needs pyarrow: pip install 'gatewise[cli]'"
-    raise ModuleNotFoundError(message, name="pyarrow") from error
+# ruff: noqa: E402 (a package that is missing is named before anything imports it)
+
+from gatewise.extras import require
+
+require("pyarrow", "cli", needed_by="reading and writing tables")
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
 
 __all__ = ["pa", "pa_csv", "pc", "pq"]

@@ -14,7 +14,10 @@ from gatewise.heads import Classes, Head
 
 
 def find_features(encoder: Encoder, table: TableFile, others: Sequence[str]) -> list[str]:
-    """Columns of a file that a model reads, in its order: by name, or all but `others` if the model has no names."""
+    """Find the columns of a file that a model reads, in the model's order.
+
+    A model whose columns have names finds them by name. Any other model reads all columns but `others`.
+    """
     if encoder.named:
         check_columns(table, encoder.names)
         return list(encoder.names)
@@ -30,12 +33,12 @@ def find_features(encoder: Encoder, table: TableFile, others: Sequence[str]) -> 
 
 
 def feature_types(encoder: Encoder, names: Sequence[str]) -> dict[str, Any]:
-    """Types of these columns, which are the encoder's."""
+    """Arrow types in which to read the columns of an encoder, by their names in the file."""
     return {name: _column_type(column) for name, column in zip(names, encoder.columns, strict=True)}
 
 
 def label_type(head: Head) -> Any:
-    """Type of the column that holds the labels or values which the head predicts."""
+    """Arrow type in which to read the column that a model predicts."""
     if not isinstance(head, Classes):
         return pa.float64()
     kinds = {type(label) for label in head.labels}

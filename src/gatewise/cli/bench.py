@@ -1,22 +1,17 @@
 """`gatewise bench`: how fast a model runs on this machine, from raw rows to labels or values."""
 
 import argparse
-import platform
-import statistics
-import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gatewise.cli.options import Commands, Dialect, add_json, add_reading, add_threads, load_model, new_command, show
+from gatewise.cli.options import Dialect, add_json, add_reading, add_threads, count, load_model, show
 from gatewise.encode import Categorical, Encoder, Numeric
-from gatewise.run.engine import LEVELS
+from gatewise.machine import TARGETS, cpu_name
+from gatewise.run.timing import time_call
 
 MIN_SECONDS = 0.5
-MIN_RUNS = 5
 MISSING_SHARE = 0.1  # of the drawn values of a column whose missing values are asked about
 EXAMPLES = """examples:
   gatewise bench churn.gw
@@ -25,17 +20,22 @@ EXAMPLES = """examples:
 """
 
 
-def add_command(commands: Commands) -> None:
-    """Add the command."""
-    parser = new_command(commands, run, "bench", summary="measure how fast a model runs on this machine", text=EXAMPLES)
-    parser.add_argument("model", help="file written by train, or by Model.save")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("model", help="file written by gatewise train, or by Model.save")
     parser.add_argument(
-        "data", nargs="?", help="CSV or Parquet file; without it rows are drawn around the model's thresholds"
+        "data",
+        nargs="?",
+        help="CSV file (also .gz, .bz2, .zst) or Parquet file (default: rows drawn around the model's thresholds)",
     )
     parser.add_argument(
-        "--rows", type=int, default=100_000, metavar="N", help="rows of a call, repeated if the data has fewer: 100000"
+        "--rows",
+        type=int,
+        default=100_000,
+        metavar="N",
+        help="rows per call; they are repeated if the data has fewer (default: 100000)",
     )
-    add_threads(parser, 1, "threads that share the rows: 1")
+    add_threads(parser, 1, "threads that share the rows (default: 1)")
     add_reading(parser)
     add_json(parser)
 
@@ -47,7 +47,8 @@ def run(args: argparse.Namespace) -> int:
     model = load_model(args.model, args.threads)
     rows = read_rows(model.encoder, args) if args.data else draw_rows(model.encoder, args.rows)
     one = rows[:1] if isinstance(rows, np.ndarray) else rows.slice(0, 1)
-    seconds, latency = measure(lambda: model.predict(rows)), measure(lambda: model.predict(one))
+    seconds = time_call(lambda: model.predict(rows), seconds=MIN_SECONDS).median
+    latency = time_call(lambda: model.predict(one), seconds=MIN_SECONDS).median
     report = {
         "ns_per_row": 1e9 * seconds / args.rows,
         "rows_per_second": round(args.rows / seconds),
@@ -57,31 +58,20 @@ def run(args: argparse.Namespace) -> int:
         "data": args.data or "drawn around the thresholds",
         "layout": "float64 matrix" if isinstance(rows, np.ndarray) else "table with strings",
         "cpu": cpu_name(),
-        "simd": LEVELS[0],
+        "simd": TARGETS[0],
     }
-    many = f"{report['ns_per_row']:.1f} ns a row, {report['rows_per_second']:,} rows/s"
+    many = f"{report['ns_per_row']:.1f} ns per row, {report['rows_per_second']:,} rows/s"
     lines = [
         f"{many}, {report['one_row_us']:.1f} µs for a single row",
-        f"  {args.rows:,} rows, {report['data']}, {report['layout']}, {args.threads} threads",
+        f"  {count(args.rows, 'row')}, {report['data']}, {report['layout']}, {count(args.threads, 'thread')}",
         f"  {report['cpu']}, {report['simd']}",
     ]
     show(report, lines, as_json=args.json)
     return 0
 
 
-def measure(call: Callable[[], object]) -> float:
-    """Seconds of a call: the median of several, after a first one that plans."""
-    call()
-    seconds: list[float] = []
-    while len(seconds) < MIN_RUNS or sum(seconds) < MIN_SECONDS:
-        start = time.perf_counter()
-        call()
-        seconds.append(time.perf_counter() - start)
-    return statistics.median(seconds)
-
-
 def draw_rows(encoder: Encoder, n_rows: int) -> Any:
-    """Rows that lie equally often between any two neighboring thresholds, and in any category.
+    """Draw rows that fall equally often between any two neighboring thresholds, and into any category.
 
     Returns
     -------
@@ -97,7 +87,7 @@ def draw_rows(encoder: Encoder, n_rows: int) -> Any:
 
 
 def read_rows(encoder: Encoder, args: argparse.Namespace) -> Any:
-    """The first rows of a file, over and over if it has too few; what is returned is as in `draw_rows`."""
+    """Read the first rows of a file, and repeat them if there are too few; returns what `draw_rows` does."""
     from gatewise.cli.arrow import pa
     from gatewise.cli.asking import feature_types, find_features
     from gatewise.cli.reading import open_table
@@ -121,15 +111,6 @@ def read_rows(encoder: Encoder, args: argparse.Namespace) -> Any:
         for name in names
     ]
     return np.stack(columns, axis=1)
-
-
-def cpu_name() -> str:
-    """The processor's name."""
-    path = Path("/proc/cpuinfo")
-    for line in path.read_text().splitlines() if path.exists() else ():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def _draw_column(column: Numeric | Categorical, n_rows: int, rng: np.random.Generator) -> NDArray[Any]:

@@ -1,6 +1,7 @@
-"""`gatewise demo`: scikit-learn's digits, from a table to a saved, loaded and timed circuit, beside its own models."""
+"""`gatewise demo`: digits, from a table to a saved, loaded and timed circuit, beside models of scikit-learn."""
 
 import argparse
+import importlib.util
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -10,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gatewise.cli.options import Commands, new_command
 from gatewise.cli.pictures import draw_confusion, draw_gates, plot_circuit
+from gatewise.extras import install_command, require
 from gatewise.model import Model
+from gatewise.run.timing import time_call
 
-N_ROWS = 100_000
+N_ROWS = 10_000
 SEED = 0
 EXAMPLES = """examples:
   gatewise demo
@@ -22,13 +24,12 @@ EXAMPLES = """examples:
 """
 
 
-def add_command(commands: Commands) -> None:
-    """Add the command."""
-    parser = new_command(
-        commands, run, "demo", summary="train, save, load and measure a model of digits", text=EXAMPLES
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument(
+        "-o", "--output", type=Path, default=Path(), metavar="DIR", help="folder for its files (default: this one)"
     )
-    parser.add_argument("-o", "--output", type=Path, default=Path(), metavar="DIR", help="where its files go: here")
-    parser.add_argument("--max-iter", type=int, metavar="N", help="epochs, for a shorter demo")
+    parser.add_argument("--max-iter", type=int, metavar="N", help="number of epochs, for a shorter demo")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -57,12 +58,17 @@ def run_demo(folder: Path, *, progress: bool = False, max_iter: int | None = Non
     str
         Lines, as soon as they are known.
     """
+    for name in ("torch", "sklearn"):
+        require(name, "sklearn", needed_by="the demo")
     from sklearn.datasets import load_digits
     from sklearn.metrics import confusion_matrix
     from sklearn.model_selection import train_test_split
 
     from gatewise.estimators import LogicClassifier
 
+    can_draw = importlib.util.find_spec("matplotlib") is not None
+    if not can_draw:
+        yield f"picture    none, because matplotlib is not installed; get it by: {install_command('plot')}"
     X, y = load_digits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.25, random_state=SEED, stratify=y)
     yield f"data       {len(X_train)} images of 8x8 pixels to learn from, {len(X_test)} to test with"
@@ -75,7 +81,7 @@ def run_demo(folder: Path, *, progress: bool = False, max_iter: int | None = Non
     path = folder / "digits.gw"
     clf.model_.save(path)
     model = Model.load(path)
-    yield f"optimized  {gates.sum():,} -> {model.circuit.n_gates:,} gates, {model.info()['levels']} levels"
+    yield f"simplified {gates.sum():,} -> {model.circuit.n_gates:,} gates, {model.info()['levels']} levels"
     yield f"saved      {path}: {path.stat().st_size:,} bytes; loaded again: {model}"
     predicted = model.predict(X_test)
     yield f"accuracy   {100 * np.mean(predicted == y_test):.2f} % of the test images"
@@ -90,9 +96,10 @@ def run_demo(folder: Path, *, progress: bool = False, max_iter: int | None = Non
         "Confusions",
         draw_confusion(confusion, list(range(10))),
     ]
-    picture = folder / "digits.png"
-    plot_circuit(gates, confusion, list(range(10))).savefig(picture, dpi=120)
-    yield f"\npicture    {picture}"
+    if can_draw:
+        picture = folder / "digits.png"
+        plot_circuit(gates, confusion, list(range(10))).savefig(picture, dpi=120)
+        yield f"\npicture    {picture}"
 
 
 def compare(
@@ -104,7 +111,7 @@ def compare(
     rows = np.resize(X_test, (N_ROWS, X_test.shape[1]))
     with threadpool_limits(1):
         ours = time_rows(model.predict, rows)
-        yield f"{'one thread, from raw rows':<32}{'accuracy':>10}{'ns a row':>12}"
+        yield f"{'one thread, from raw rows':<32}{'accuracy':>10}{'ns per row':>12}"
         yield f"{'gatewise':<32}{100 * np.mean(model.predict(X_test) == y_test):>8.2f} %{ours:>12.1f}"
         for peer in make_peers():
             peer.fit(X_train, y_train)
@@ -127,11 +134,6 @@ def make_peers() -> list[Any]:
     ]
 
 
-def time_rows(predict: Callable[[NDArray[Any]], object], rows: NDArray[Any], n_calls: int = 3) -> float:
-    """Nanoseconds a row, the best of a few calls."""
-    times = []
-    for _ in range(n_calls):
-        start = time.perf_counter()
-        predict(rows)
-        times.append(time.perf_counter() - start)
-    return 1e9 * min(times) / len(rows)
+def time_rows(predict: Callable[[NDArray[Any]], object], rows: NDArray[Any]) -> float:
+    """Nanoseconds per row, the least of a few calls."""
+    return 1e9 * time_call(lambda: predict(rows), seconds=0.2, min_calls=3).least / len(rows)

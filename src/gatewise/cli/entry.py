@@ -1,29 +1,33 @@
 """main: finds the command and runs it; the border where errors that a user can mend become one sentence.
 
-Exit codes: 0 done, 2 an error, 130 ended by Ctrl-C, 141 nobody reads the output any more.
+Exit codes: 0 done, 2 an error, 130 ended by Ctrl-C, 141 nobody reads the output any more, 143 ended by SIGTERM.
 """
 
 import argparse
+import importlib
 import os
+import signal
 import sys
+import threading
 import warnings
-from collections.abc import Callable, Sequence
-from importlib.metadata import version
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
-from gatewise.cli import bench, demo, evaluate, export, info, predict, train
-from gatewise.cli.options import Commands
+from gatewise import __version__
 
-COMMANDS: tuple[Callable[[Commands], None], ...] = (
-    train.add_command,
-    evaluate.add_command,
-    predict.add_command,
-    info.add_command,
-    export.add_command,
-    bench.add_command,
-    demo.add_command,
-)
-FAILED, INTERRUPTED, UNREAD = 2, 130, 141
+COMMANDS = {
+    "train": "learn a circuit from a CSV or Parquet file",
+    "evaluate": "compare predictions with a column of a CSV or Parquet file",
+    "predict": "predict the rows of a CSV or Parquet file of any size",
+    "info": "describe a .gw file",
+    "export": "write a model as code of another language",
+    "bench": "measure how fast a model runs on this machine",
+    "demo": "train, save, load and measure a model of digits",
+}
+"""What each command does. Its module, of the same name, is imported only if the command is called."""
+
+FAILED, INTERRUPTED, UNREAD, TERMINATED = 2, 130, 141, 143
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -49,13 +53,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     {"kind": "circuit", "inputs": 2, "gates": 1, "levels": 1, "groups": 1, "outputs": 1, "bytes": 573}
     0
     """
-    args = make_parser().parse_args(argv)
+    given = sys.argv[1:] if argv is None else argv
+    parser = make_parser(next((word for word in given if not word.startswith("-")), None))
+    if not given:
+        parser.print_help()
+        return FAILED
+    args = parser.parse_args(given)
 
     def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
         print(f"gatewise {args.command}: {message}", file=sys.stderr)
 
     try:
-        with warnings.catch_warnings():
+        with stopping_cleanly(), warnings.catch_warnings():
             warnings.showwarning = show_warning
             code: int = args.run(args)
         sys.stdout.flush()
@@ -73,18 +82,44 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
+def make_parser(command: str | None) -> argparse.ArgumentParser:
+    """The parser of all commands, with the options of that one only."""
     parser = argparse.ArgumentParser(
         prog="gatewise",
-        description="Learn logic circuits from tables and run them at nanoseconds a row.",
-        epilog="Each command has examples: gatewise train --help",
+        description="Learn logic circuits from tables and run them at nanoseconds per row.",
+        epilog="Each command has options and examples of its own: gatewise train --help",
     )
-    parser.add_argument("--version", action="version", version=f"gatewise {version('gatewise')}")
+    parser.add_argument("--version", action="version", version=f"gatewise {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    for add_command in COMMANDS:
-        add_command(commands)
+    for name, summary in COMMANDS.items():
+        added = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+        if name == command:
+            module = importlib.import_module(f"gatewise.cli.{name}")
+            added.formatter_class = argparse.RawDescriptionHelpFormatter
+            added.epilog = module.EXAMPLES
+            added.set_defaults(run=module.run)
+            module.add_arguments(added)
     return parser
+
+
+@contextmanager
+def stopping_cleanly() -> Iterator[None]:
+    """Lets SIGTERM and SIGHUP end the program like an exception, so that no temporary file is left behind."""
+
+    def stop(*_: object) -> NoReturn:
+        raise SystemExit(TERMINATED)
+
+    changed = []
+    if threading.current_thread() is threading.main_thread():
+        wanted = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+        changed = [number for number in wanted if signal.getsignal(number) == signal.SIG_DFL]
+    for number in changed:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def is_expected(error: Exception) -> bool:

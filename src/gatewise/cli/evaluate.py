@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gatewise.cli.options import (
-    Commands,
     Dialect,
     add_json,
     add_reading,
     add_threads,
+    count,
     load_model,
-    new_command,
     show,
     usable_cores,
 )
@@ -35,15 +34,12 @@ EXAMPLES = """examples:
 """
 
 
-def add_command(commands: Commands) -> None:
-    """Add the command."""
-    parser = new_command(
-        commands, run, "evaluate", summary="compare predictions with a column of a CSV or Parquet file", text=EXAMPLES
-    )
-    parser.add_argument("model", help="file written by train, or by Model.save")
-    parser.add_argument("data", help="CSV or Parquet file; - is CSV on stdin")
-    parser.add_argument("--target", required=True, metavar="COLUMN", help="the column to be predicted")
-    add_threads(parser, usable_cores(), "threads that share the work: all cores by default")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("model", help="file written by gatewise train, or by Model.save")
+    parser.add_argument("data", help="CSV file (also .gz, .bz2, .zst) or Parquet file; - for CSV on stdin")
+    parser.add_argument("--target", required=True, metavar="COLUMN", help="the column with the true answers")
+    add_threads(parser, usable_cores(), "threads that share the work (default: all cores)")
     add_reading(parser)
     add_json(parser)
 
@@ -69,12 +65,12 @@ def evaluate_file(model: Model, table: "TableFile", target: str) -> dict[str, An
     if target in features:
         raise ValueError(f"--target must be a column that the model does not read, got {target!r}")
     types = feature_types(model.encoder, features) | {target: label_type(model.head)}
-    model.predict(table.schema(types).empty_table().select(features))  # plans, so that the time is that of the rows
+    model.predict(table.schema(types).empty_table().select(features))  # plans now, so that only the rows are timed
     return evaluate_blocks(model, table.blocks(types), features, target)
 
 
 def evaluate_blocks(model: Model, blocks: Iterable["pa.Table"], features: Sequence[str], target: str) -> dict[str, Any]:
-    """Scores of a model on blocks of rows; rows without a target are left out and counted."""
+    """Scores of a model on blocks of rows; rows without a target are left out, and their number is reported."""
     from gatewise.cli.reading import drop_missing
 
     score: ClassScore | ValueScore = ClassScore(model) if isinstance(model.head, Classes) else ValueScore(model)
@@ -92,7 +88,7 @@ def evaluate_blocks(model: Model, blocks: Iterable["pa.Table"], features: Sequen
 
 
 class ClassScore:
-    """Counts of rows by true and predicted class; labels that the model does not know are counted apart."""
+    """Counts rows by true and predicted class, and rows whose label the model does not know."""
 
     def __init__(self, model: Model) -> None:
         assert isinstance(model.head, Classes)
@@ -115,7 +111,10 @@ class ClassScore:
         self._n_unknown += int((~is_known).sum())
 
     def report(self) -> dict[str, Any]:
-        """Accuracy, and what it consists of."""
+        """Accuracy, and what it consists of; a target without a single class of the model is another column."""
+        if self._n_unknown == self.n_rows:
+            listed = ", ".join(map(str, self._labels))
+            raise ValueError(f"--target must name a column with classes of the model, {listed:.200}, got none of them")
         right, totals = self._confusion.diagonal(), self._confusion.sum(axis=1)
         recall = [hits / total if total else None for hits, total in zip(right.tolist(), totals.tolist(), strict=True)]
         return {
@@ -128,7 +127,10 @@ class ClassScore:
 
 
 class ValueScore:
-    """Sums of squares of a regression's errors and of the values around their mean, merged block by block."""
+    """Sums the squares of a regression's errors, and of the values' distances to their mean, block by block.
+
+    The sums around the mean are merged by the pairwise formula of Chan, Golub and LeVeque (1979).
+    """
 
     def __init__(self, model: Model) -> None:
         if model.head.n_groups > 1:
@@ -150,27 +152,28 @@ class ValueScore:
         self.n_rows = total
 
     def report(self) -> dict[str, Any]:
-        """Share of the variance that is explained, None if there is no variance, and the root of the mean square."""
+        """Share of the variance that is explained, None if there is no variance, and the root mean square error."""
         r2 = 1 - self._errors / self._around_mean if self._around_mean > 0 else None
         return {"r2": r2, "rmse": math.sqrt(self._errors / self.n_rows)}
 
 
 def describe_scores(report: dict[str, Any], source: str) -> list[str]:
     """The report in words."""
-    lines = [f"{describe_score(report)} on {report['rows']:,} rows of {source}, {report['rows_per_second']:,} rows/s"]
+    rows, speed = count(report["rows"], "row"), f"{report['rows_per_second']:,} rows/s"
+    lines = [f"{describe_score(report)} on {rows} of {source}, {speed}"]
     if report["rows_without_target"]:
-        lines.append(f"left out: {report['rows_without_target']:,} rows without a target")
+        lines.append(f"left out: {count(report['rows_without_target'], 'row')} without a target")
     if report.get("rows_of_unknown_classes"):
-        lines.append(
-            f"wrong for sure: {report['rows_of_unknown_classes']:,} rows of classes that the model does not know"
-        )
+        unknown = count(report["rows_of_unknown_classes"], "row")
+        lines.append(f"counted as wrong: {unknown} of classes that the model does not know")
     totals = [sum(row) for row in report.get("confusion", [])]
     for label, recall, n in list(zip(report.get("classes", []), report.get("recall", []), totals, strict=True))[
         :MAX_SHOWN
     ]:
-        lines.append(f"  {label!s:<24} {'no rows' if recall is None else f'{recall:.4f} of {n:,} rows found'}")
+        found = "no rows" if recall is None else f"{recall:.4f} of {count(n, 'row')} found"
+        lines.append(f"  {label!s:<24} {found}")
     if len(totals) > MAX_SHOWN:
-        lines.append(f"  and {len(totals) - MAX_SHOWN} classes more: --json lists all")
+        lines.append(f"  and {len(totals) - MAX_SHOWN} more classes; --json lists all of them")
     return lines
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from gatewise import export
 from gatewise.circuit import Circuit
-from gatewise.cli.options import Commands, add_json, load_model, new_command, show
-from gatewise.export.questions import DTYPES
-from gatewise.model import Model, load
-from gatewise.seeded import SeededCircuit
+from gatewise.cli.options import add_json, load_model, show
+from gatewise.export.comparisons import DTYPES
+from gatewise.model import Model
+from gatewise.store import load
+from gatewise.wiring.seeded import SeededCircuit
 
 EXAMPLES = """examples:
   gatewise export churn.gw --to c -o churn_c
@@ -24,8 +25,8 @@ EXAMPLES = """examples:
 """
 
 
-HEAD_HELP = """for Verilog, AIGER and BLIF, what comes out: the circuit's own bits, the count of each group, or the
-index of the class; the default is bits, for Verilog what the model needs"""
+HEAD_HELP = """for Verilog, AIGER and BLIF, what comes out: the bits of the circuit, the count of each group, or the
+index of the class (default: bits; for Verilog, what the model needs)"""
 
 
 @dataclass(frozen=True)
@@ -56,28 +57,37 @@ TARGETS = {
 }
 
 
-def add_command(commands: Commands) -> None:
-    """Add the command."""
-    parser = new_command(commands, run, "export", summary="write a model as code of another language", text=EXAMPLES)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("model", help="file that holds a model or a circuit")
-    listed = ", ".join(f"{name}: {target.summary}" for name, target in TARGETS.items())
+    listed = "; ".join(f"{name}, {target.summary}" for name, target in TARGETS.items())
     parser.add_argument("--to", required=True, choices=TARGETS, metavar="TARGET", help=listed)
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder to write; it must not exist yet")
-    parser.add_argument("--name", help="what files and names in the code start with: model")
     parser.add_argument(
-        "--style", choices=("unrolled", "table"), help="straight code, the fastest, or tables, the smallest: unrolled"
+        "-o", "--output", required=True, metavar="DIR", help="folder to write: a new one, or that of an earlier export"
     )
-    parser.add_argument("--dtype", choices=DTYPES, help="type of the numbers of a row: float64, for a circuit uint8")
+    parser.add_argument("--name", help="how files, and names in the code, begin (default: model)")
+    parser.add_argument(
+        "--style",
+        choices=("unrolled", "table"),
+        help="straight code, which is the fastest, or tables, which are the smallest (default: unrolled)",
+    )
+    parser.add_argument(
+        "--dtype", choices=DTYPES, help="type of the numbers in a row (default: float64; uint8 for a circuit)"
+    )
     parser.add_argument("--head", choices=("bits", "counts", "class"), help=HEAD_HELP)
     parser.add_argument(
         "--fixed-point",
         type=_fixed_point,
         metavar="W.F",
-        help="for Verilog, inputs are columns: numbers of W bits, F of them below the point; by default they are bits",
+        help="for Verilog, take columns instead of bits: numbers of W bits, F of them after the point",
     )
     parser.add_argument("--pipeline", type=int, metavar="N", help="for Verilog, a register every N levels of gates")
-    parser.add_argument("--lut-inputs", type=int, choices=(4, 6), help="for Verilog, inputs of an FPGA's tables: 6")
-    parser.add_argument("--ascii", action="store_true", default=None, help="for AIGER, the format that people can read")
+    parser.add_argument(
+        "--lut-inputs", type=int, choices=(4, 6), help="for Verilog, inputs of the FPGA's lookup tables (default: 6)"
+    )
+    parser.add_argument(
+        "--ascii", action="store_true", default=None, help="for AIGER, write the format that people can read"
+    )
     add_json(parser)
 
 

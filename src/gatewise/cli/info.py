@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from gatewise.circuit import Circuit
-from gatewise.cli.options import Commands, add_json, new_command, show
+from gatewise.cli.options import add_json, count, show
 from gatewise.gates import NAMES
 from gatewise.heads import Classes
-from gatewise.model import Model, load
-from gatewise.seeded import SeededCircuit
+from gatewise.model import Model
+from gatewise.store import load
+from gatewise.wiring.seeded import SeededCircuit
 
 EXAMPLES = """examples:
   gatewise info churn.gw
@@ -19,11 +20,10 @@ EXAMPLES = """examples:
 """
 
 
-def add_command(commands: Commands) -> None:
-    """Add the command."""
-    parser = new_command(commands, run, "info", summary="describe a .gw file", text=EXAMPLES)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("model", help="file that holds a model or a circuit")
-    parser.add_argument("--bits", action="store_true", help="list the questions that the model asks about a row")
+    parser.add_argument("--bits", action="store_true", help="list the questions about a row that the bits answer")
     add_json(parser)
 
 
@@ -70,16 +70,17 @@ def describe_circuit(circuit: Circuit | SeededCircuit) -> dict[str, Any]:
 
 def describe_report(report: dict[str, Any]) -> list[str]:
     """The report in words."""
-    sizes = f"{report['gates']:,} gates in {report['levels']} levels, {report['outputs']:,} outputs"
+    gates, levels, outputs = (count(report[f"{noun}s"], noun) for noun in ("gate", "level", "output"))
+    sizes = f"{gates} in {levels}, {outputs}"
     if "columns" not in report:
-        more = f"{report['groups']} groups, {report['inputs']:,} inputs, {report['bytes']:,} bytes"
+        more = f"{count(report['groups'], 'group')}, {count(report['inputs'], 'input')}, {report['bytes']:,} bytes"
         return [f"{report['kind']}: {sizes} in {more}"]
     lines = [f"model for {report['task']}: {sizes}, {report['bytes']:,} bytes"]
     if report["classes"] is not None:
         lines.append(f"classes: {', '.join(map(str, report['classes'])):.200}")
     n_used = sum(column["bits"] > 0 for column in report["columns"])
-    lines.append(f"columns: {len(report['columns'])}, of which {n_used} are read, as {report['bits']:,} bits")
-    lines += [f"  {column['name']:<24} {column['kind']:<12} {column['bits']:>5} bits" for column in report["columns"]]
+    lines.append(f"columns: {len(report['columns'])}, of which {n_used} are read, as {count(report['bits'], 'bit')}")
+    lines += [f"  {column['name']:<24} {column['kind']:<12} bits: {column['bits']}" for column in report["columns"]]
     lines.append("gates: " + ", ".join(f"{n:,} {name}" for name, n in report["gate_kinds"].items()))
     if "questions" in report:
         lines += ["questions:", *(f"  {question}" for question in report["questions"])]

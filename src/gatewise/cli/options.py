@@ -3,23 +3,17 @@
 import argparse
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
-from gatewise.model import Model, load
-
-if TYPE_CHECKING:
-    Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Commands = Any
-
-Run: TypeAlias = Callable[[argparse.Namespace], int]
+from gatewise.model import Model
+from gatewise.store import load
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a CSV file is written: what separates its cells, and what more spells a missing value."""
+    """How a CSV file is written: what separates its cells, and which further words stand for a missing value."""
 
     delimiter: str = ","
     missing: tuple[str, ...] = ()
@@ -34,39 +28,28 @@ class Dialect:
         return cls(args.delimiter, tuple(args.missing))
 
 
-def new_command(commands: Commands, run: Run, name: str, *, summary: str, text: str) -> argparse.ArgumentParser:
-    """A parser for a command; its help ends with `text`, which shows examples."""
-    parser = commands.add_parser(
-        name,
-        help=summary,
-        description=summary[0].upper() + summary[1:] + ".",
-        epilog=text,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
-    return parser
-
-
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Options that say how CSV files are written."""
-    parser.add_argument("--delimiter", default=",", metavar="CHAR", help="what separates the cells of a CSV file: ','")
+    """Add the options that say how CSV files are written."""
+    parser.add_argument(
+        "--delimiter", default=",", metavar="CHAR", help="what separates the cells of a CSV file (default: a comma)"
+    )
     parser.add_argument(
         "--missing",
         action="append",
         default=[],
         metavar="TEXT",
-        help="one more spelling of a missing value in CSV files, as -999; may be repeated. Empty cells, ?, NA, N/A, "
-        "NaN, None and null always are missing. Give the same to train and predict",
+        help="one more spelling of a missing value in CSV files, for instance -999; may be repeated. Empty cells, ?, "
+        "NA, N/A, NaN, None and null are always missing values. Give the same spellings to train and to predict",
     )
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """The option for output that programs read."""
+    """Add the option for output that programs read."""
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
 def add_threads(parser: argparse.ArgumentParser, default: int | None, text: str) -> None:
-    """The number of threads."""
+    """Add the option for the number of threads."""
     parser.add_argument("--threads", type=int, default=default, metavar="N", help=text)
 
 
@@ -81,7 +64,7 @@ def usable_cores() -> int:
 
 
 def load_model(path: str, threads: int) -> Model:
-    """A model from a file; a file that holds a circuit only is refused."""
+    """Load a model; a file that holds only a circuit is refused."""
     content = load(path)
     if not isinstance(content, Model):
         raise ValueError(
@@ -97,3 +80,14 @@ def show(report: dict[str, Any], lines: Iterable[str], *, as_json: bool) -> None
         print(json.dumps(report, allow_nan=False, ensure_ascii=False))
     else:
         print(*lines, sep="\n")
+
+
+def count(n: int, noun: str) -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> count(1, "row"), count(1200, "row"), count(0, "class")
+    ('1 row', '1,200 rows', '0 classes')
+    """
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}{'es' if noun.endswith('s') else 's'}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gatewise.extras import require
 from gatewise.gates import NAMES
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ SHADES = " ░▒▓█"
 
 
 def draw_gates(gates: NDArray[np.int64]) -> str:
-    """Shares of the 16 gates, a line for each layer; shades are square roots, so that rare gates show.
+    """Draw the shares of the 16 gates, one line per layer.
+
+    Shades stand for the square roots of the shares, so that rare gates are visible.
 
     Parameters
     ----------
@@ -36,7 +39,7 @@ def draw_gates(gates: NDArray[np.int64]) -> str:
 
 
 def draw_confusion(confusion: NDArray[np.int64], labels: list[Any]) -> str:
-    """Rows are true labels, columns predicted ones; a dot stands for none.
+    """Draw a confusion matrix: a row per true label, a column per predicted one, and a dot for zero.
 
     Examples
     --------
@@ -53,14 +56,10 @@ def draw_confusion(confusion: NDArray[np.int64], labels: list[Any]) -> str:
 
 
 def plot_circuit(gates: NDArray[np.int64], confusion: NDArray[np.int64], labels: list[Any]) -> "Figure":
-    """Both as a matplotlib figure: the distribution of gates in every layer, as in the paper, and the confusions."""
-    try:
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "pictures need matplotlib: pip install 'gatewise[plot]'", name="matplotlib"
-        ) from error
-    figure = Figure(figsize=(13, 5.5), layout="constrained")
+    """Draw both as a matplotlib figure: the shares of the gates in each layer, as in the paper, and the confusions."""
+    figure: Figure = require("matplotlib.figure", "plot", needed_by="a picture").Figure(
+        figsize=(13, 5.5), layout="constrained"
+    )
     left, right = figure.subplots(1, 2, width_ratios=[3, 2])
     shares = gates / gates.sum(1, keepdims=True)
     image = left.imshow(shares, cmap="Blues", aspect="auto", vmin=0)

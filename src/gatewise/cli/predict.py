@@ -1,4 +1,4 @@
-"""`gatewise predict`: a table in, its rows' labels, values or probabilities out, in memory that does not grow."""
+"""`gatewise predict`: a table in; labels, values or probabilities of its rows out, in memory that does not grow."""
 
 import argparse
 import time
@@ -9,18 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.cli.options import (
-    Commands,
     Dialect,
     add_reading,
     add_threads,
+    count,
     load_model,
-    new_command,
     split_names,
     usable_cores,
 )
-from gatewise.files import check_replaceable
 from gatewise.heads import Classes
 from gatewise.model import Model
+from gatewise.store.files import check_replaceable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,21 +27,23 @@ if TYPE_CHECKING:
 EXAMPLES = """examples:
   gatewise predict churn.gw customers.csv -o churn.csv --keep customer_id
   gatewise predict churn.gw customers.parquet -o churn.parquet --proba --threads 8
-  zcat log.csv.gz | gatewise predict churn.gw - | head
+  tail -n +1 -f log.csv | gatewise predict churn.gw -
 """
 
 
-def add_command(commands: Commands) -> None:
-    """Add the command."""
-    parser = new_command(
-        commands, run, "predict", summary="predict the rows of a CSV or Parquet file of any size", text=EXAMPLES
-    )
-    parser.add_argument("model", help="file written by train, or by Model.save")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("model", help="file written by gatewise train, or by Model.save")
     parser.add_argument(
-        "data", help="CSV or Parquet file; columns that the model does not know are ignored; - is CSV on stdin"
+        "data",
+        help="CSV file (also .gz, .bz2, .zst) or Parquet file; - for CSV on stdin, which is answered whenever it "
+        "pauses. Columns that the model does not know are ignored",
     )
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="CSV or Parquet file; without it, or with -, CSV on stdout"
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="CSV file (also .gz, .bz2, .zst) or Parquet file (default: CSV on stdout)",
     )
     parser.add_argument("--proba", action="store_true", help="add a column proba_<class> for each class")
     parser.add_argument(
@@ -50,9 +51,9 @@ def add_command(commands: Commands) -> None:
         type=split_names,
         default=[],
         metavar="A,B",
-        help="columns of the data to put in front of the prediction",
+        help="columns of the data to copy in front of the prediction",
     )
-    add_threads(parser, usable_cores(), "threads that share the work: all cores by default")
+    add_threads(parser, usable_cores(), "threads that share the work (default: all cores)")
     add_reading(parser)
 
 
@@ -79,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
             args.output, schema, (answer(model, block, features, args) for block in table.blocks(types))
         )
     if to_file:
-        print(f"{args.output}: {n_rows:,} rows in {time.perf_counter() - start:.2f} s")
+        print(f"{args.output}: {count(n_rows, 'row')} in {time.perf_counter() - start:.2f} s")
     return 0
 
 
@@ -107,5 +108,5 @@ def answer(model: Model, block: "pa.Table", features: Sequence[str], args: argpa
 
 
 def _as_strings(labels: NDArray[Any]) -> NDArray[Any]:
-    """Labels of several types, which a column cannot have."""
+    """Labels of several types as strings, because a column of a file has one type."""
     return np.array([str(label) for label in labels], dtype=np.str_)

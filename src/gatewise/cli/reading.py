@@ -1,8 +1,12 @@
 """Tables in files, CSV or Parquet, read a block of rows at a time or as a whole.
 
 In: a path, or "-" for a CSV file on the standard input. Out: names of columns, and pyarrow tables of those asked for.
-Invariant: with a type for each column, what a cell means depends on nothing but that type and the cell, so it does not
-matter where blocks end.
+Invariant: what a cell means depends only on the cell and on the type of its column, so it does not matter where blocks
+end.
+
+Arrow reads in threads of its own, which outlive the call. One that holds a Python object takes Python's lock to let go
+of it, and that aborts the process if Python is ending meanwhile. So Arrow is given nothing of Python: files are opened
+by Arrow, and bytes are copied.
 """
 
 import csv
@@ -10,23 +14,24 @@ import io
 import os
 import re
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, TypeAlias
 
 from gatewise.cli.arrow import pa, pa_csv, pc, pq
 from gatewise.cli.options import Dialect
+from gatewise.cli.pipes import read_whole_rows
 
 MISSING = ("", "?", "#N/A", "N/A", "NA", "NaN", "None", "NULL", "n/a", "nan", "null")
 """What always spells a missing value in a CSV file."""
 
 BLOCK_BYTES = 2**22  # of a CSV file; also the longest row
 BLOCK_CELLS = 2**21  # of a Parquet file
-MAX_WAIT = 1.0  # seconds
 PARQUET_SUFFIXES = (".parquet", ".pq")
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+"""How CSV files may be compressed, by the end of their names."""
 
 Types: TypeAlias = Mapping[str, Any]
 """Arrow types by name of column: float64, bool or string, or None for a column that is taken as it is written."""
@@ -40,7 +45,7 @@ class CsvTable:
     file : binary file, buffered
         Read once, from front to back.
     source : str
-        What to call it in errors.
+        Its path, or what to call it in errors.
     dialect : Dialect
     """
 
@@ -49,33 +54,45 @@ class CsvTable:
         self._file = file
         self._dialect = dialect
         self._missing = [*MISSING, *dialect.missing]
-        self.names = self._read_header()
+        with self._explained():
+            header = self._read_header()
+        self.names = self._parse_header(header)
+        self._header_bytes = len(header)
 
     def blocks(self, types: Types) -> Iterator[pa.Table]:
-        """Consecutive rows of the columns in `types`, in that order."""
-        with self._explained(), self._released():
-            if not self._file.peek(1):
-                return
-            strings = [name for name, kind in types.items() if kind == pa.string()]
-            for batch in pa_csv.open_csv(self._rest(), **self._options(self.schema(types))):
-                yield self._mark_missing(pa.Table.from_batches([batch]), strings)
+        """Consecutive rows of the columns in `types`, in that order; those of a pipe as soon as it pauses."""
+        strings = [name for name, kind in types.items() if kind == pa.string()]
+        options = self._options(self.schema(types))
+        with self._explained():
+            if os.path.isfile(self.source):
+                batches = pa_csv.open_csv(self._rest(), **options) if self._file.peek(1) else ()
+                tables = (pa.Table.from_batches([batch]) for batch in batches)
+            else:
+                pieces = read_whole_rows(self._file, BLOCK_BYTES, self._dialect.delimiter)
+                tables = (pa_csv.read_csv(copy_to_arrow(piece), **options) for piece in pieces)
+            for table in tables:
+                yield self._mark_missing(table, strings)
 
     def read(self, names: Sequence[str]) -> pa.Table:
-        """All rows of some columns, their types told from all of their cells."""
-        with self._explained(), self._released():
+        """Read all rows of some columns; the type of a column follows from all of its cells."""
+        with self._explained():
             if not self._file.peek(1):
                 return pa.table({name: pa.nulls(0) for name in names})
-            table = pa_csv.read_csv(self._rest(), **self._options(pa.schema([]), names))
+            rest = self._rest() if os.path.isfile(self.source) else copy_to_arrow(self._file.read())
+            table = pa_csv.read_csv(rest, **self._options(pa.schema([]), names))
         return self._mark_missing(table, [field.name for field in table.schema if field.type == pa.string()])
 
     def schema(self, types: Types) -> pa.Schema:
         """Names and types of the columns that `blocks` gives."""
         return pa.schema([(name, kind or pa.string()) for name, kind in types.items()])
 
-    def _read_header(self) -> list[str]:
+    def _read_header(self) -> bytes:
         line = self._file.readline()
         while line.count(b'"') % 2 and (more := self._file.readline()):  # a name with a line break
             line += more
+        return line
+
+    def _parse_header(self, line: bytes) -> list[str]:
         try:
             text = line.decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -89,30 +106,18 @@ class CsvTable:
             )
         return names
 
-    def _rest(self) -> Any:
-        """What follows the header; a file is opened once more, for Arrow to read without Python."""
-        if not os.path.isfile(self.source):
-            return self._file
-        file = pa.OSFile(self.source)
-        file.seek(self._file.tell())
+    def _rest(self) -> pa.NativeFile:
+        """What follows the header: the file opened once more, for Arrow to read without Python."""
+        file = pa.input_stream(self.source, compression=find_compression(self.source))
+        file.read(self._header_bytes)
         return file
 
-    @contextmanager
-    def _released(self) -> Iterator[None]:
-        """Waits at the end for Arrow's threads to let go of a pipe.
-
-        They take Python's lock for that, which would abort the process if Python had ended in the meantime.
-        """
-        n_references = sys.getrefcount(self._file)
-        try:
-            yield
-        finally:
-            deadline = time.monotonic() + MAX_WAIT
-            while sys.getrefcount(self._file) > n_references and time.monotonic() < deadline:
-                time.sleep(0.001)
-
     def _options(self, schema: pa.Schema, names: Sequence[str] | None = None) -> dict[str, Any]:
-        """Arguments of pyarrow's readers. Strings are read as they are, because null spellings hold for all columns."""
+        """Arguments of pyarrow's readers.
+
+        Strings are read as they are written: pyarrow's spellings of null would hold for all columns, even if they
+        are only copied to the output. `_mark_missing` looks for them in the columns that the model reads.
+        """
         return {
             "read_options": pa_csv.ReadOptions(column_names=self.names, block_size=BLOCK_BYTES),
             "parse_options": pa_csv.ParseOptions(
@@ -141,6 +146,8 @@ class CsvTable:
         """Errors of pyarrow in terms of the file and its columns, with what to do."""
         try:
             yield
+        except OSError as error:
+            raise ValueError(f"{self.source} cannot be read: {error}; check the file, or write it again") from error
         except pa.ArrowException as error:
             found = re.search(r"CSV column #(\d+): CSV conversion error to (\w+): (?:invalid value )?(.*)", str(error))
             if found is None:
@@ -158,12 +165,12 @@ class ParquetTable:
 
     Parameters
     ----------
-    file : binary file
+    file : file of Arrow
     source : str
         What to call it in errors.
     """
 
-    def __init__(self, file: BinaryIO, source: str) -> None:
+    def __init__(self, file: pa.NativeFile, source: str) -> None:
         self.source = source
         try:
             self._parquet = pq.ParquetFile(file)
@@ -189,7 +196,7 @@ class ParquetTable:
         return pa.table({name: self._conform(table[name], name, kind) for name, kind in types.items()}).schema
 
     def _conform(self, column: pa.ChunkedArray, name: str, wanted: Any) -> pa.ChunkedArray:
-        """The column in a type that an encoder takes for the wanted one; any number does for a number or a bool."""
+        """Bring a column into a type that an encoder takes for the wanted one: strings, or numbers of any type."""
         kind = column.type
         if pa.types.is_dictionary(kind):
             column, kind = column.cast(kind.value_type), kind.value_type
@@ -210,7 +217,7 @@ TableFile: TypeAlias = CsvTable | ParquetTable
 
 @contextmanager
 def open_table(path: str, dialect: Dialect) -> Iterator[TableFile]:
-    """The table in a file: Parquet if its name ends in .parquet or .pq, otherwise CSV."""
+    """Open the table in a file: Parquet if its name ends in .parquet or .pq, otherwise CSV, compressed or not."""
     if path == "-":
         yield CsvTable(sys.stdin.buffer, "standard input", dialect)  # type: ignore[arg-type]
         return
@@ -218,28 +225,62 @@ def open_table(path: str, dialect: Dialect) -> Iterator[TableFile]:
     if is_parquet and dialect.missing:
         raise ValueError(f"--missing must not be given for a Parquet file, whose missing values are nulls, got {path}")
     with open(path, "rb") as file:
-        yield ParquetTable(file, path) if is_parquet else CsvTable(file, path, dialect)
+        compression = find_compression(path)
+        if is_parquet:
+            with pa.OSFile(path) as native:
+                yield ParquetTable(native, path)
+        elif compression is None:
+            yield CsvTable(file, path, dialect)
+        else:
+            with io.BufferedReader(pa.input_stream(path, compression=compression)) as text:
+                yield CsvTable(text, path, dialect)
+
+
+def copy_to_arrow(data: bytes) -> pa.NativeFile:
+    """A file of the same bytes in memory that Arrow owns.
+
+    Examples
+    --------
+    >>> copy_to_arrow(b"a,b").read()
+    b'a,b'
+    """
+    stream = pa.BufferOutputStream()
+    stream.write(data)
+    return pa.BufferReader(stream.getvalue())
+
+
+def find_compression(path: str) -> str | None:
+    """How a file of that name is compressed; None if it is not.
+
+    Examples
+    --------
+    >>> find_compression("table.csv.gz"), find_compression("table.csv")
+    ('gzip', None)
+    """
+    return COMPRESSIONS.get(Path(path).suffix.lower())
 
 
 def drop_missing(table: pa.Table, name: str) -> pa.Table:
-    """The rows that have a value in that column; NaN is none."""
+    """Keep the rows that have a value in that column; NaN counts as missing."""
     return table.filter(pc.invert(table[name].is_null(nan_is_null=True)))
 
 
 def check_columns(table: TableFile, wanted: Sequence[str]) -> None:
-    """Raise ValueError unless the file has each of these columns, once."""
+    """Raise ValueError unless the file has each of these columns exactly once."""
     counts = Counter(table.names)
     missing = [name for name in wanted if not counts[name]]
     if missing:
         listed = ", ".join(map(repr, missing))
-        raise ValueError(f"{table.source} must have a column {listed:.200}, got {', '.join(table.names):.200}")
+        found = [mark for mark in (";", "\t", "|", ",") if len(table.names) == 1 and mark in table.names[0]]
+        fix = f"; is the delimiter {found[0]!r}? say it by --delimiter" if found else ""
+        raise ValueError(f"{table.source} must have a column {listed:.200}, got {', '.join(table.names):.200}{fix}")
     twice = [name for name in wanted if counts[name] > 1]
     if twice:
         raise ValueError(f"{table.source} must have one column {twice[0]!r}, got {counts[twice[0]]}; rename the others")
 
 
 def check_output(output: str | None, inputs: Sequence[str | None]) -> None:
-    """Raise ValueError if a file that is read would be written."""
+    """Raise ValueError if the output is one of the files that are read."""
     for path in inputs:
         if path and output and Path(path).exists() and Path(output).exists() and Path(output).samefile(path):
             raise ValueError(f"the output must be another file than {path}, which is read; choose another name")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.cli.arrow import pa, pc
+from gatewise.cli.options import count
 from gatewise.cli.reading import drop_missing
 
 MAX_CLASSES = 20
@@ -76,7 +77,7 @@ def pose_problem(table: Any, target: str, source: str, *, forced: str | None) ->
     if known.num_columns < 2 or not known.num_rows:
         raise ValueError(
             f"{source} must have a column besides {target!r} and a row with a value of it, "
-            f"got {known.num_columns} columns and {known.num_rows} rows"
+            f"got {count(known.num_columns, 'column')} and {count(known.num_rows, 'row')}"
         )
     y = _as_learnable(known[target], target, source)
     distinct = pc.unique(y)
@@ -98,7 +99,7 @@ def describe_features(features: Any) -> str:
     """How many columns are numbers, and which are categories, in words."""
     categories = [field.name for field in features.schema if not _is_number(field.type)]
     listed = f" and {len(categories)} of categories ({', '.join(categories):.100})" if categories else ""
-    return f"{features.num_columns - len(categories)} columns of numbers{listed}"
+    return f"{count(features.num_columns - len(categories), 'column')} of numbers{listed}"
 
 
 def _decide(y: Any, distinct: Any, name: str) -> tuple[bool, str]:
@@ -120,6 +121,8 @@ def _as_learnable(column: Any, name: str, source: str) -> Any:
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
     if is_text or _is_number(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind):
         return column
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        raise ValueError(f"column {name!r} of {source} must hold text in UTF-8, got other bytes; convert the file")
     raise ValueError(
         f"column {name!r} of {source} must hold numbers, strings or bools, got {kind}; "
         f"leave it out by --drop {name!r}, or write it as a number"

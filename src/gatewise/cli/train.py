@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gatewise.cli.evaluate import describe_score, evaluate_blocks, evaluate_file
-from gatewise.cli.options import Commands, Dialect, add_json, add_reading, add_threads, new_command, show, split_names
-from gatewise.files import check_replaceable
+from gatewise.cli.options import Dialect, add_json, add_reading, add_threads, count, show, split_names
 from gatewise.model import Model
+from gatewise.store.files import check_replaceable
 
 if TYPE_CHECKING:
     from gatewise.cli.target import Problem
@@ -29,13 +29,14 @@ EXAMPLES = """examples:
 """
 
 
-def add_command(commands: Commands) -> None:
-    """Add the command."""
-    parser = new_command(commands, run, "train", summary="learn a circuit from a CSV or Parquet file", text=EXAMPLES)
-    parser.add_argument("data", help="CSV file, its first line naming the columns, or Parquet file")
-    parser.add_argument("--target", required=True, metavar="COLUMN", help="the column to be predicted")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument(
-        "-o", "--output", required=True, metavar="FILE", help="where the model goes, by convention *.gw"
+        "data", help="CSV file whose first line names the columns (also .gz, .bz2, .zst), or Parquet file"
+    )
+    parser.add_argument("--target", required=True, metavar="COLUMN", help="the column to predict")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="FILE", help="where to save the model; such files end in .gw"
     )
     task = parser.add_mutually_exclusive_group()
     task.add_argument(
@@ -43,25 +44,30 @@ def add_command(commands: Commands) -> None:
     )
     task.add_argument(
         "--regression", dest="task", action="store_const", const="regression",
-        help="predict values; by default decided from the target: strings, bools, and whole numbers of which at most "
-        "20 are different, are classes",
+        help="predict values. Without either option the target decides: strings, bools, and up to 20 different whole "
+        "numbers are classes",
     )  # fmt: skip
     parser.add_argument(
-        "--test", metavar="FILE|SHARE", help="file to score the model on, or share of the rows to set aside for it"
+        "--test", metavar="FILE|SHARE", help="file to test the model on, or share of the rows to set aside for testing"
     )
-    parser.add_argument("--drop", type=split_names, default=[], metavar="A,B", help="columns to leave out, as ids")
-    parser.add_argument("--categorical", type=split_names, metavar="A,B", help="columns of numbers that are categories")
+    parser.add_argument("--drop", type=split_names, default=[], metavar="A,B", help="columns to ignore, such as ids")
     parser.add_argument(
-        "--width", type=int, metavar="N", help="gates a layer; sizes that are not given are chosen from the data's"
+        "--categorical", type=split_names, metavar="A,B", help="columns of numbers that stand for categories"
     )
-    parser.add_argument("--depth", type=int, metavar="N", help="layers")
-    parser.add_argument("--max-bits", type=int, metavar="N", help="bits that rows are encoded with, at most")
-    parser.add_argument("--max-iter", type=int, metavar="N", help="epochs, at most")
-    parser.add_argument("--batch-size", type=int, metavar="N", help="rows a step")
-    parser.add_argument("--learning-rate", type=float, metavar="X", help="of Adam, at its highest")
-    parser.add_argument("--class-weight", choices=["balanced"], help="give rare classes the weight of frequent ones")
-    parser.add_argument("--random-state", type=int, default=0, metavar="SEED", help="equal seeds give equal models: 0")
-    add_threads(parser, None, "threads of training: chosen by torch by default")
+    sizes = parser.add_argument_group("sizes", "By default they are chosen from the numbers of rows, bits and classes.")
+    sizes.add_argument("--width", type=int, metavar="N", help="gates per layer")
+    sizes.add_argument("--depth", type=int, metavar="N", help="number of layers")
+    sizes.add_argument("--max-iter", type=int, metavar="N", help="largest number of epochs")
+    sizes.add_argument("--batch-size", type=int, metavar="N", help="rows per step")
+    parser.add_argument("--max-bits", type=int, metavar="N", help="largest number of bits per row (default: 4096)")
+    parser.add_argument("--learning-rate", type=float, metavar="X", help="highest learning rate of Adam (default: 0.1)")
+    parser.add_argument(
+        "--class-weight", choices=["balanced"], help="give rare classes as much weight as frequent ones"
+    )
+    parser.add_argument(
+        "--random-state", type=int, default=0, metavar="SEED", help="equal seeds give equal models (default: 0)"
+    )
+    add_threads(parser, None, "threads to train with (default: chosen by torch)")
     add_reading(parser)
     add_json(parser)
 
@@ -112,7 +118,7 @@ def parse_share(test: str | None) -> float | None:
 
 
 def import_estimators(threads: int | None) -> ModuleType:
-    """The estimators, with torch limited to that many threads; they are imported first, as they may be missing."""
+    """Import the estimators before anything else is done, because they may be missing, and set torch's threads."""
     from gatewise import estimators
 
     if threads is not None:
@@ -164,7 +170,7 @@ def score_file(model: Model, path: str, args: argparse.Namespace) -> dict[str, A
 
     with open_table(path, Dialect.given(args)) as file:
         scores = evaluate_file(model, file, args.target)
-    return scores | {"scored_on": f"{scores['rows']:,} rows of {path}"}
+    return scores | {"scored_on": f"{count(scores['rows'], 'row')} of {path}"}
 
 
 def score_rows(model: Model, problem: "Problem", which: str) -> dict[str, Any]:
@@ -174,14 +180,14 @@ def score_rows(model: Model, problem: "Problem", which: str) -> dict[str, Any]:
 
 
 def score_training(estimator: Any, problem: "Problem") -> dict[str, Any]:
-    """The score by which the circuit was selected; that of the training rows, if it was not selected."""
+    """The score by which the best circuit was selected; without a selection, the score on the training rows."""
     history = estimator.history_
     if not estimator.validated_ or not history:
         return score_rows(estimator.model_, problem, "rows that it was trained on; --test tells how it does on others")
     which = "the rows by which the best circuit was selected; --test tells how it does on others"
     if problem.is_classification:
-        return {"accuracy": max(history["hard"]), "scored_on": which}
-    mean_square = min(history["hard"]) * estimator.model_.head.scale[0] ** 2  # the history's unit is the head's scale
+        return {"accuracy": max(history["score"]), "scored_on": which}
+    mean_square = min(history["score"]) * estimator.model_.head.scale[0] ** 2  # the history's unit is the head's scale
     r2 = 1 - mean_square / float(np.var(problem.target))
     return {"r2": r2, "rmse": math.sqrt(mean_square), "scored_on": which}
 
@@ -207,20 +213,21 @@ def describe_problem(problem: "Problem", source: str) -> list[str]:
     """What was read and decided, in words."""
     from gatewise.cli.target import describe_features
 
-    lines = [f"{source}: {len(problem.target):,} rows, {describe_features(problem.features)}"]
+    lines = [f"{source}: {count(len(problem.target), 'row')}, {describe_features(problem.features)}"]
     if problem.n_left_out:
-        lines.append(f"left out: {problem.n_left_out:,} rows without a target")
+        lines.append(f"left out: {count(problem.n_left_out, 'row')} without a target")
     return [*lines, f"{'classification' if problem.is_classification else 'regression'}: {problem.reason}"]
 
 
 def describe_report(report: dict[str, Any]) -> list[str]:
     """What was learned, in words."""
-    done = f"{report['epochs']} epochs in {report['seconds']:.1f} s"
+    done = f"{count(report['epochs'], 'epoch')} in {report['seconds']:.1f} s"
     if report["interrupted"]:
         done += ", interrupted: the best circuit so far is saved"
-    sizes = f"{report['gates']:,} gates of {report['gates_before']:,} trained, {report['bits']:,} bits"
+    gates, bits, columns = (count(report[f"{noun}s"], noun) for noun in ("gate", "bit", "column"))
     return [
         f"trained: {done}",
         f"{describe_score(report['scores'])} on {report['scores']['scored_on']}",
-        f"{report['output']}: {sizes} of {report['columns']} columns, {report['bytes']:,} bytes",
+        f"{report['output']}: {gates} of {report['gates_before']:,} trained, {bits} of {columns}, "
+        f"{report['bytes']:,} bytes",
     ]

@@ -4,9 +4,11 @@ In: thresholds or categories. Out: tests (question, constant) that the native en
 Invariant: the bits of a column are its thresholds or categories in order, and then, if it has one, its missing bit.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,8 +20,12 @@ GREATER, EQUAL, MISSING = range(3)
 MAX_EXACT = 2**53
 """Integers up to here, and their negatives, are float64 numbers, each its own."""
 
-OTHER = np.inf
+OTHER = math.inf
 """Stands for a value that is not among the categories, which are finite."""
+
+LARGEST = float(np.finfo(np.float64).max)
+NULLS = ("NoneType", "NAType", "NaTType")
+"""Types of missing values, by name, because pandas is not imported."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +84,10 @@ class Numeric:
         """Question and constant of each bit."""
         return _append_missing([GREATER] * len(self.thresholds), self.thresholds, self.missing)
 
+    def translate(self, values: Sequence[Any]) -> list[float]:
+        """Python values as numbers that exceed the same thresholds; missing ones as NaN."""
+        return [value if type(value) is float else _as_number(self.name, value) for value in values]
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Numeric):
             return NotImplemented
@@ -128,7 +138,7 @@ class Categorical:
         """Number of bits."""
         return len(self.values) + self.missing
 
-    @property
+    @cached_property
     def of_numbers(self) -> bool:
         """Whether all categories are numbers, so that numeric columns need no translation."""
         return not any(isinstance(value, str) for value in self.values)
@@ -145,15 +155,40 @@ class Categorical:
 
     def tests(self) -> tuple[list[int], NDArray[np.float64]]:
         """Question and constant of each bit, for columns that went through `translate`."""
-        constants = self.translate(self.values)
-        return _append_missing([EQUAL] * len(self.values), constants, self.missing)
+        return _append_missing([EQUAL] * len(self.values), self.translate(self.values), self.missing)
 
-    def translate(self, values: Sequence[Value]) -> NDArray[np.float64]:
-        """Values as numbers: numbers stand for themselves if all categories are, else positions among them do."""
-        if self.of_numbers:
-            return np.array([_as_number(value) for value in values], np.float64)
-        position = {value: i for i, value in enumerate(self.values)}
-        return np.array([position.get(value, OTHER) for value in values], np.float64)
+    def translate(self, values: Sequence[Any]) -> list[float]:
+        """Python values as numbers, missing ones as NaN, and those that are no category as `OTHER`.
+
+        If all categories are numbers, they stand for themselves; otherwise a category becomes its position.
+        """
+        numbers = [self._number.get(value, OTHER) if type(value) is str else self._find(value) for value in values]
+        if self._has_strings_only and OTHER in numbers and not any(isinstance(value, str) for value in values):
+            raise TypeError(
+                f"column {self.name!r:.60} must hold strings, as at fit, got {values[numbers.index(OTHER)]!r:.60}; "
+                "convert it, as by X[column].astype(str)"
+            )
+        return numbers
+
+    def __reduce__(self) -> tuple[type["Categorical"], tuple[object, ...]]:
+        return Categorical, (self.name, self.values, self.missing)
+
+    @cached_property
+    def _number(self) -> dict[Value, float]:
+        return {value: float(value if self.of_numbers else i) for i, value in enumerate(self.values)}
+
+    @cached_property
+    def _has_strings_only(self) -> bool:
+        return bool(self.values) and all(isinstance(value, str) for value in self.values)
+
+    def _find(self, value: Any) -> float:
+        if is_missing(value):
+            return math.nan
+        if not isinstance(value, str | int | float | np.generic):
+            raise TypeError(
+                f"column {self.name!r:.60} must hold strings, numbers or bools, got {value!r:.60}; convert it"
+            )
+        return self._number.get(value, OTHER)  # type: ignore[arg-type]
 
 
 Column: TypeAlias = Numeric | Categorical
@@ -183,11 +218,33 @@ def as_value(name: str, value: object) -> Value:
     return plain
 
 
-def _as_number(value: object) -> float:
-    is_integer = isinstance(value, int | np.integer | np.bool)
-    if is_integer and not -MAX_EXACT <= value <= MAX_EXACT:  # type: ignore[operator]
-        return OTHER
-    return float(value) if is_integer or isinstance(value, float | np.floating) else OTHER  # type: ignore[arg-type]
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN or the null of a data frame.
+
+    Examples
+    --------
+    >>> [is_missing(value) for value in (None, float("nan"), 0, "")]
+    [True, True, False, False]
+    """
+    return type(value).__name__ in NULLS or bool(value != value)
+
+
+def _as_number(name: str, value: Any) -> float:
+    """The float64 number that exceeds the same float64 numbers as the value; NaN if it is missing."""
+    if is_missing(value):
+        return math.nan
+    try:
+        number = math.nan if isinstance(value, str | bytes) else float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -LARGEST
+    except (TypeError, ValueError):
+        number = math.nan
+    if math.isnan(number):
+        raise TypeError(
+            f"column {name!r:.60} must hold numbers, as at fit, got {value!r:.60}; convert it, as by pd.to_numeric"
+        )
+    # An integer beyond 2**53 is rounded up: it exceeds the float64 numbers that the next float64 above it exceeds.
+    return math.nextafter(number, math.inf) if isinstance(value, int | np.integer) and number < value else number
 
 
 def _append_missing(questions: list[int], constants: ArrayLike, missing: bool) -> tuple[list[int], NDArray[np.float64]]:

@@ -15,25 +15,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gatewise import _native
-from gatewise.container import Document, Tensors
+from gatewise.bits import LANES_PER_WORD, PackedRows, Planes
+from gatewise.encode.blocks import BlockReader, as_native
 from gatewise.encode.columns import Categorical, Column, Numeric
-from gatewise.encode.document import decode_columns, encode_columns
 from gatewise.encode.fit import default_names, fit_columns
-from gatewise.encode.tables import Coded, Raw, Table, as_table, check_exact, code_values, decode_numbers
-from gatewise.run.bits import LANES_PER_WORD, PackedRows, Planes
-from gatewise.run.engine import LEVELS, MAX_THREADS
+from gatewise.encode.raw import check_exact
+from gatewise.encode.tables import as_table
+from gatewise.machine import TARGETS, make_pool
 
-CHUNK_BITS = 2**22  # encoded at a time where the result is not kept: planes of this size stay in cache
-NATIVE = frozenset(np.dtype(name) for name in ("float32", "float64", "uint8", "int32", "int64"))
-WIDER = {"float16": "float32", "int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64"}
+CHUNK_BITS = 2**22  # per chunk: bit-planes of this size stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
 class Encoder:
-    """Turns rows of a table into bits, each a question about one column.
+    """Turns rows of a table into bits, each of which answers one question about one column.
 
-    Columns are matched by name where encoder and table both have names: their order does not matter, and a column
-    that is missing or unknown is an error. Otherwise they are matched by position, and their number must agree.
+    If both the encoder and the table have column names, columns are matched by name: their order does not matter, and
+    a column that is missing or unknown is an error. Otherwise columns are matched by position, and their number must
+    agree. Dicts are always matched by name; an encoder without names calls its columns x0, x1, ...
 
     Parameters
     ----------
@@ -80,26 +79,28 @@ class Encoder:
     ) -> "Encoder":
         """Choose thresholds and categories for a table.
 
-        Numbers get thresholds that cut their rows into parts of about equal size, each halfway between two neighboring
-        values; a column with few distinct values gets all of them. Strings, bools, pandas categories and what
-        `categorical` lists get a bit for each value, or one bit if there are two values only. Columns of Python objects
-        are numbers if all their values are. Integers count as numbers, since thresholds tell up to three values apart
-        as well as categories do. A column with missing values gets a bit for them; one with a single value gets none.
+        A column of numbers gets thresholds that cut its rows into parts of about equal size, each threshold halfway
+        between two neighboring values. If it has few distinct values, a threshold separates every two neighbors.
+        Strings, bools, pandas categories and the columns that `categorical` lists get one bit per value, or a single
+        bit if there are only two values. Columns of Python objects count as numbers if all their values are numbers.
+        Integers count as numbers. A column with missing values gets one more bit for them. A column that has the same
+        value in every row gets no bits.
 
-        A column has at most `max_thresholds`, or its 64 most frequent categories. If all columns together exceed
-        `max_bits`, that limit is lowered for all of them alike until they do not.
+        A column has at most `max_thresholds` thresholds, or bits for its 64 most frequent categories. If the columns
+        need more than `max_bits` bits together, the limit per column is lowered, equally for all, until they do not.
 
         Parameters
         ----------
         X : table, shape (n_rows, n_columns)
-            A numeric, string or object array, a list of rows, or a data frame of pandas, polars or pyarrow. Of more
-            than 200,000 rows a fixed random sample of that size is looked at, all of them for missing values.
+            A numeric, string or object array, a list of rows, a list of dicts, or a data frame of pandas, polars or
+            pyarrow. Thresholds and categories are chosen from at most 200,000 rows, a fixed random sample of larger
+            tables; missing values are looked for in all rows.
         max_bits : int, optional
             4096 by default, or more if there are more columns.
         max_thresholds : int
-            Of a column of numbers.
+            Per column of numbers.
         categorical : sequence of names or positions, optional
-            Columns of numbers to be taken for categories.
+            Columns of numbers that hold categories.
 
         Examples
         --------
@@ -119,7 +120,7 @@ class Encoder:
         shape : sequence of int
             Of one image, channels included; rows to encode have this shape, or are flat.
         n_thresholds : int
-            Bits a value.
+            Bits per value.
         high : float
             The largest value; the least is 0.
 
@@ -135,7 +136,7 @@ class Encoder:
 
     @property
     def n_columns(self) -> int:
-        """Columns of a table."""
+        """Number of columns of a table."""
         return len(self.columns)
 
     @cached_property
@@ -145,7 +146,7 @@ class Encoder:
 
     @cached_property
     def n_bits(self) -> int:
-        """Bits of an encoded row."""
+        """Number of bits of an encoded row."""
         return sum(column.n_bits for column in self.columns)
 
     def describe_bits(self) -> list[str]:
@@ -153,22 +154,42 @@ class Encoder:
         return [bit for column in self.columns for bit in column.describe()]
 
     def encode(self, X: Any, *, threads: int = 1) -> Planes:
-        """Bits of all rows, a feature at a time, as circuits read them.
+        """Encode rows into bit-planes, which hold one bit of all rows after the other, as circuits read them.
 
         Parameters
         ----------
         X : table, shape (n_rows, n_columns)
+            What `Encoder.fit` takes, or a dict: one row, with values by name of the column.
         threads : int
 
         Returns
         -------
         Planes
             Of `n_bits` features.
+
+        Examples
+        --------
+        >>> encoder = Encoder.fit([{"age": 39, "job": "nurse"}, {"age": 50, "job": "smith"}])
+        >>> encoder.encode({"age": 60, "job": "nurse"}).unpack().tolist()
+        [[True, False]]
         """
         return next(self.encode_chunks(X, None, make_pool(threads)))
 
     def encode_rows(self, X: Any, *, threads: int = 1) -> PackedRows:
-        """Bits of all rows, a row at a time, as training reads them. No byte a bit is ever made for more than a chunk.
+        """Encode rows into packed rows, which hold all bits of one row after the other, as training reads them.
+
+        The rows are encoded in chunks, so the memory needed besides the result does not grow with their number.
+
+        Parameters
+        ----------
+        X : table, shape (n_rows, n_columns)
+            What `encode` takes.
+        threads : int
+
+        Returns
+        -------
+        PackedRows
+            Of `n_bits` features.
 
         Examples
         --------
@@ -182,36 +203,92 @@ class Encoder:
         ]
         return PackedRows(np.concatenate(pieces), self.n_bits)
 
-    @cached_property
-    def chunk_rows(self) -> int:
-        """Rows whose bits stay in cache; a plane is an odd number of its lines, so that planes do not collide there."""
-        n_lines = max(1, CHUNK_BITS // max(self.n_bits, 64) // (8 * LANES_PER_WORD))
-        return (n_lines - 1 + n_lines % 2) * 8 * LANES_PER_WORD
+    def transform(self, X: Any, *, threads: int = 1) -> NDArray[np.bool_]:
+        """Encode rows into an array of bools, as scikit-learn's transformers do; one byte per bit.
 
-    def encode_chunks(self, X: Any, chunk_rows: int | None, pool: _native.Pool) -> Iterator[Planes]:
-        """Bits of consecutive pieces of the rows; of none, if there are none, one empty piece.
+        `gatewise.BitEncoder` is the transformer that can be fitted in a pipeline.
 
         Parameters
         ----------
         X : table, shape (n_rows, n_columns)
-        chunk_rows : int, optional
-            Rows of a piece; all by default.
-        pool : threads that share the work
+            What `encode` takes.
+        threads : int
+
+        Returns
+        -------
+        bool array, shape (n_rows, n_bits)
+
+        Examples
+        --------
+        >>> encoder = Encoder((Numeric("x0", [0.5, 1.5]),))
+        >>> encoder.transform([[0], [1], [2]]).astype(int).tolist()
+        [[0, 0], [1, 0], [1, 1]]
         """
-        n_rows, blocks = self._read(X)
+        return self.encode_rows(X, threads=threads).unpack()
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The bits in words, as `describe_bits` gives them, in the form in which scikit-learn asks for them.
+
+        Parameters
+        ----------
+        input_features : sequence of str, optional
+            Names of the columns, which must be those of this encoder.
+
+        Returns
+        -------
+        object array of str, shape (n_bits,)
+
+        Examples
+        --------
+        >>> Encoder((Numeric("x0", [0.5, 1.5]),)).get_feature_names_out().tolist()
+        ['x0 > 0.5', 'x0 > 1.5']
+        """
+        if input_features is not None and tuple(input_features) != self.names:
+            raise ValueError(
+                f"input_features must be the columns of fit, {self.names!r:.200}, got {input_features!r:.200}"
+            )
+        return np.array(self.describe_bits(), object)
+
+    @cached_property
+    def chunk_rows(self) -> int:
+        """Rows per chunk, so few that their bits stay in the cache.
+
+        A plane takes an odd number of cache lines: planes a power of two apart would evict each other.
+        """
+        n_lines = max(1, CHUNK_BITS // max(self.n_bits, 64) // (8 * LANES_PER_WORD))
+        return (n_lines - 1 + n_lines % 2) * 8 * LANES_PER_WORD
+
+    def encode_chunks(self, X: Any, chunk_rows: int | None, pool: _native.Pool) -> Iterator[Planes]:
+        """Encode consecutive chunks of the rows.
+
+        Parameters
+        ----------
+        X : table, shape (n_rows, n_columns)
+            What `encode` takes.
+        chunk_rows : int, optional
+            Rows per chunk; all by default.
+        pool : Pool
+            Threads that share the work.
+
+        Yields
+        ------
+        Planes
+            A table without rows gives one empty chunk.
+        """
+        n_rows, blocks = self._reader.read(X)
         step = chunk_rows or max(n_rows, 1)
         for start in range(0, max(n_rows, 1), step):
             n = min(step, n_rows - start)
             words = np.empty((self.n_bits, -(-n // LANES_PER_WORD)), np.uint64)
             for first_column, values in blocks:
-                self._native.encode(_as_native(values[start : start + n]), first_column, words, pool)
+                self._native.encode(as_native(values[start : start + n]), first_column, words, pool)
             yield Planes(words, n)
 
     def to_numbers(self, X: Any) -> NDArray[np.float64]:
-        """Rows of numbers, as exported code reads them.
+        """Turn rows into numbers, as exported code reads them.
 
-        Categories that are not all numbers become positions among them, any other value infinity. Missing values are
-        NaN, and so are columns that have no bits.
+        If the categories of a column are not all numbers, a category becomes its position among them, and any other
+        value infinity. Missing values become NaN, and so do all values of columns without bits.
 
         Returns
         -------
@@ -223,7 +300,7 @@ class Encoder:
         >>> encoder.to_numbers([[20, "state"], [30, "other"]]).tolist()
         [[20.0, 2.0], [30.0, inf]]
         """
-        n_rows, blocks = self._read(X)
+        n_rows, blocks = self._reader.read(X)
         numbers = np.full((n_rows, self.n_columns), np.nan)
         for first_column, values in blocks:
             if values.dtype.kind in "iu" and values.size:
@@ -233,7 +310,7 @@ class Encoder:
         return numbers
 
     def take(self, bit_idx: ArrayLike) -> "Encoder":
-        """The encoder of some of the bits; it reads the same tables.
+        """Make an encoder that gives only some of the bits; it reads the same tables.
 
         Parameters
         ----------
@@ -256,16 +333,6 @@ class Encoder:
         pieces = zip(self.columns, ends[:-1].tolist(), cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
         return Encoder(tuple(column.take(wanted[i:j] - first) for column, first, i, j in pieces), self.named)
 
-    def to_document(self) -> tuple[Tensors, Document]:
-        """Tensors and JSON document that stand for the encoder, to be put into a container."""
-        return encode_columns(self.columns, self.named)
-
-    @classmethod
-    def from_document(cls, tensors: Tensors, document: Document) -> "Encoder":
-        """Inverse of `to_document`; raises ValueError unless both are complete and consistent."""
-        columns, named = decode_columns(tensors, document)
-        return cls(tuple(columns), named)
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Encoder):
             return NotImplemented
@@ -281,81 +348,13 @@ class Encoder:
         return f"Encoder(n_columns={self.n_columns}, n_bits={self.n_bits}, named={self.named})"
 
     @cached_property
+    def _reader(self) -> BlockReader:
+        return BlockReader(self.columns, named=self.named)
+
+    @cached_property
     def _native(self) -> _native.Encoder:
         tests = [column.tests() for column in self.columns]
         test_ptr = np.cumsum([0, *(column.n_bits for column in self.columns)]).astype(np.uint32)
         questions = np.array([question for questions, _ in tests for question in questions], np.uint8)
         constants = np.concatenate([np.empty(0), *(constants for _, constants in tests)])
-        return _native.Encoder(test_ptr, questions, constants, LEVELS[0])
-
-    @cached_property
-    def _reads_numbers(self) -> bool:
-        """Whether a matrix of numbers needs no translation."""
-        return all(isinstance(column, Numeric) or column.of_numbers for column in self.columns)
-
-    def _read(self, X: Any) -> tuple[int, list[tuple[int, NDArray[Any]]]]:
-        """Number of rows, and arrays of numbers with the column that each starts at, columns without bits left out."""
-        table = as_table(X)
-        order = self._match(table)
-        if table.matrix is not None and order is None and self._reads_numbers:
-            return table.n_rows, [(0, table.matrix)]
-        used = [i for i, column in enumerate(self.columns) if column.n_bits]
-        read = [(i, _translate(self.columns[i], table.read(order[i] if order else i))) for i in used]
-        return table.n_rows, [(i, values[:, np.newaxis]) for i, values in read]
-
-    def _match(self, table: Table) -> list[int] | None:
-        """Positions of this encoder's columns in a table; None if it has them in order."""
-        if not self.named or table.names is None:
-            if table.n_columns != self.n_columns:
-                raise ValueError(f"X must have {self.n_columns} columns, as at fit, got {table.n_columns}")
-            return None
-        if table.names == self.names:
-            return None
-        position = {name: i for i, name in enumerate(table.names)}
-        known = set(self.names)
-        missing, unknown = [n for n in self.names if n not in position], [n for n in table.names if n not in known]
-        if missing:
-            raise ValueError(f"X must have the columns of fit, got none named {', '.join(map(repr, missing)):.200}")
-        if unknown:
-            listed = ", ".join(map(repr, unknown))
-            raise ValueError(f"X must have no columns but those of fit, got {listed:.200}; drop them, as by X[names]")
-        return [position[name] for name in self.names]
-
-
-def make_pool(threads: int) -> _native.Pool:
-    """Threads that share work; they start when they are first needed."""
-    if not 1 <= threads <= MAX_THREADS:
-        raise ValueError(f"threads must be in 1..{MAX_THREADS}, got {threads}")
-    return _native.Pool(threads)
-
-
-def _translate(column: Column, raw: Raw) -> NDArray[Any]:
-    """A column as the numbers that its tests compare."""
-    if isinstance(column, Numeric):
-        return decode_numbers(raw, column.name) if isinstance(raw, Coded) else raw
-    if isinstance(raw, np.ndarray):
-        if column.of_numbers or (raw.dtype.kind == "f" and np.isnan(raw).all()):
-            return raw
-        if all(isinstance(value, str) for value in column.values):
-            raise TypeError(
-                f"column {column.name!r:.60} must hold strings, as at fit, got {raw.dtype}; "
-                "convert it, as by X[column].astype(str)"
-            )
-        raw = code_values(raw.tolist())
-    numbers: NDArray[np.float64] = np.append(column.translate(raw.values), np.nan)[raw.codes]  # NaN is for code -1
-    return numbers
-
-
-def _as_native(values: NDArray[Any]) -> NDArray[Any]:
-    """The same numbers in a dtype that the native encoder reads; no number changes, but those of long doubles."""
-    if values.dtype in NATIVE and values.flags.aligned:
-        return values
-    if values.dtype == np.bool_:
-        return values.view(np.uint8)
-    if values.dtype.kind == "u" and values.dtype.itemsize == 8:
-        largest = values.max(initial=0)
-        if largest > np.iinfo(np.int64).max:
-            raise ValueError(f"X must hold integers below 2**63, got {largest}; subtract a number first")
-        return values.astype(np.int64)
-    name = values.dtype.newbyteorder("=").name
-    return values.astype(WIDER.get(name, name if np.dtype(name) in NATIVE else "float64"))
+        return _native.Encoder(test_ptr, questions, constants, TARGETS[0])

@@ -1,7 +1,7 @@
-"""Fitting of an encoder: which thresholds and categories a table's columns get.
+"""Fitting of an encoder: which thresholds and categories the columns of a table get.
 
-In: a `Table`. Out: one `Numeric` or `Categorical` a column.
-Invariant: all bits separate rows that were seen, and the number of bits follows one rule, written at `Encoder.fit`.
+In: a `Table`. Out: one `Numeric` or `Categorical` per column.
+Invariant: every bit separates some rows of the table, and the number of bits follows the rule in `Encoder.fit`.
 """
 
 from collections.abc import Sequence
@@ -11,19 +11,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.encode.columns import Categorical, Column, Numeric, Value, as_value
-from gatewise.encode.tables import Coded, Raw, Table, check_exact
+from gatewise.encode.raw import Coded, Raw, check_exact
+from gatewise.encode.tables import Table
 
 MAX_CATEGORIES = 64
 MAX_BITS = 4096
 MAX_SAMPLE = 200_000
-MAX_KEPT = 1024  # a column with more distinct values is summarized twice, to save the memory between
+MAX_KEPT = 1024  # columns with more distinct values are summarized twice, so that not all summaries are in memory
 
 LARGEST = np.finfo(np.float64).max
 
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Distinct values of a column, sorted, with the number of rows that have them, and whether some row has none."""
+    """What fitting needs to know of a column.
+
+    Parameters
+    ----------
+    name : str
+    values : float64 array or list
+        Distinct values, sorted; a list if they are categories.
+    counts : int64 array, shape (n_values,)
+        Rows that have the value.
+    has_missing : bool
+        Whether the value is missing in some row.
+    """
 
     name: str
     values: NDArray[np.float64] | list[Value]
@@ -31,18 +43,18 @@ class Summary:
     has_missing: bool
 
     def n_wanted(self, max_thresholds: int) -> int:
-        """Bits that tell all values apart, but for the missing one, as far as a column may have them."""
+        """Bits that the column would get without a limit for all columns, not counting the bit for missing values."""
         if isinstance(self.values, np.ndarray):
             return min(max(len(self.values) - 1, 0), max_thresholds)
         return min(len(self.values), MAX_CATEGORIES) if len(self.values) > 2 else max(len(self.values) - 1, 0)
 
     @property
     def needs_missing(self) -> bool:
-        """Whether missing tells rows apart: not if all are."""
+        """Whether a bit for missing values would separate rows, which it does not if all values are missing."""
         return self.has_missing and len(self.values) > 0
 
     def to_column(self, limit: int, max_thresholds: int) -> Column:
-        """The column with at most `limit` bits, not counting the missing one."""
+        """The column with at most `limit` bits, not counting the bit for missing values."""
         limit = min(limit, self.n_wanted(max_thresholds))
         if isinstance(self.values, np.ndarray):
             return Numeric(self.name, choose_thresholds(self.values, self.counts, limit), self.needs_missing)
@@ -55,7 +67,7 @@ class Summary:
 def fit_columns(
     table: Table, max_bits: int | None, max_thresholds: int, categorical: Sequence[str | int]
 ) -> list[Column]:
-    """Columns for a table, see `Encoder.fit`."""
+    """Choose the columns of an encoder for a table; the rules are those of `Encoder.fit`."""
     if table.n_rows == 0 or table.n_columns == 0:
         raise ValueError(f"X must have at least one row and one column, got shape {(table.n_rows, table.n_columns)}")
     if max_thresholds < 1:
@@ -81,12 +93,12 @@ def fit_columns(
 
 
 def default_names(n_columns: int) -> tuple[str, ...]:
-    """Names of columns known by position: x0, x1, ..."""
+    """Names of columns that are known by position: x0, x1, ..."""
     return tuple(f"x{i}" for i in range(n_columns))
 
 
 def summarize(raw: Raw, name: str, is_categorical: bool, sample: NDArray[np.int64] | None) -> Summary:
-    """Distinct values of a column, or of a sample of its rows."""
+    """Summarize a column, or a sample of its rows; missing values are looked for in all rows."""
     if isinstance(raw, Coded):
         return _summarize_coded(raw, name, sample)
     is_bool = raw.dtype.kind == "b"
@@ -104,9 +116,9 @@ def summarize(raw: Raw, name: str, is_categorical: bool, sample: NDArray[np.int6
 
 
 def choose_thresholds(values: NDArray[np.float64], counts: NDArray[np.int64], n: int) -> NDArray[np.float64]:
-    """At most `n` thresholds that cut the rows into parts of about equal size.
+    """Choose at most `n` thresholds that cut the rows into parts of about equal size.
 
-    Values that fill more than a part would swallow several cuts, so they count as one part only.
+    A value that is more frequent than a part is large would take the place of several cuts; it counts as one part.
 
     Parameters
     ----------
@@ -126,7 +138,7 @@ def choose_thresholds(values: NDArray[np.float64], counts: NDArray[np.int64], n:
     if n == 0:
         return np.empty(0)
     weights = counts.astype(np.float64)
-    for _ in range(20):  # converges to weights of at most a part each
+    for _ in range(20):  # converges to weights none of which exceeds a part
         part = weights.sum() / (n + 1)
         if weights.max() <= part:
             break
@@ -140,10 +152,10 @@ def choose_thresholds(values: NDArray[np.float64], counts: NDArray[np.int64], n:
 
 
 def _midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Halfway between neighbors, at least `low` and below `high`: thresholds that separate the two."""
+    """Thresholds halfway between neighbors: at least `low` and below `high`, so that each separates the two."""
     with np.errstate(over="ignore", invalid="ignore"):
         middle = np.where(np.isfinite(high - low), low + (high - low) / 2, low / 2 + high / 2)
-    middle = np.where(middle < high, middle, low)  # no number lies between them, and halfway was rounded up
+    middle = np.where(middle < high, middle, low)  # no float64 lies between the two, and halfway was rounded up
     middle = np.where(high == np.inf, LARGEST, middle)
     middle = np.where(low == -np.inf, -np.inf, middle)
     return np.where((low == -np.inf) & (high == np.inf), 0.0, middle)
@@ -170,7 +182,7 @@ def _find_columns(wanted: Sequence[str | int], names: tuple[str, ...]) -> set[in
 
 
 def _find_limit(n_wanted: NDArray[np.int64], n_missing: int, max_bits: int | None) -> int:
-    """The largest limit for all columns that keeps their sum within the budget."""
+    """The largest limit per column that keeps the number of all bits within the budget."""
     least = int(np.minimum(n_wanted, 1).sum()) + n_missing
     if max_bits is not None and max_bits < least:
         raise ValueError(

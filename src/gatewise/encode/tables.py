@@ -1,47 +1,28 @@
-"""Tables of any library as columns of numpy arrays, without importing that library.
+"""Tables of any library as columns, without importing that library.
 
-In: arrays, lists of rows, data frames of pandas, polars and pyarrow, or what looks like one of them. Out: a `Table`:
-names, a size, and a function that reads column i.
+In: arrays, lists of rows, dicts as rows, data frames of pandas, polars and pyarrow, or what looks like one of them.
+Out: a `Table`: names, a size, and a function that reads column i.
 Invariant: a column that was read is an array of numbers or bools, or `Coded` values; its missing values are NaN or -1.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gatewise.encode.columns import MAX_EXACT
-
-NULLS = ("NoneType", "NAType", "NaTType")
-"""Types of missing values, by name, because pandas is not imported."""
+from gatewise.encode.raw import Coded, Raw, drop_missing, read_array
 
 ARROW_STRINGS = ("string", "large_string")
-
-
-@dataclass(frozen=True, eq=False)
-class Coded:
-    """A column of arbitrary values, each distinct one kept once.
-
-    Parameters
-    ----------
-    values : list
-    codes : int array, shape (n_rows,)
-        Positions in `values`; -1 where the value is missing.
-    """
-
-    values: list[Any]
-    codes: NDArray[Any]
-
-
-Raw: TypeAlias = NDArray[Any] | Coded
+FEW_ROWS = 64
+"""Up to so many rows, Python values are translated faster than arrays are made of them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """What an encoder sees of its input.
+    """A table of any library, as encoders see it.
 
     Parameters
     ----------
@@ -52,6 +33,10 @@ class Table:
         Gives that column.
     matrix : array, shape (n_rows, n_columns), optional
         All columns, if they are numbers or bools of one dtype.
+    cells : function, optional
+        Gives all columns as sequences of Python values; only tables of few rows have it.
+    has_order : bool
+        False if the columns are known by name only, as those of a dict are.
     """
 
     names: tuple[str, ...] | None
@@ -59,68 +44,107 @@ class Table:
     n_columns: int
     read: Callable[[int], Raw]
     matrix: NDArray[Any] | None = None
+    cells: Callable[[], Sequence[Sequence[Any]]] | None = None
+    has_order: bool = True
+
+    def __len__(self) -> int:
+        return self.n_rows
 
 
 def as_table(X: Any) -> Table:
-    """Look at any kind of table; nothing is copied but what its library must convert.
+    """View any kind of table as a `Table`; only what its library must convert is copied.
 
     Parameters
     ----------
-    X : array or list of shape (n_rows, n_columns), or data frame
-        Arrays of more dimensions, as images, are flattened to rows.
+    X : array or list of shape (n_rows, n_columns), data frame, list of dicts, dict, or Table
+        Arrays of more dimensions, as images, are flattened to rows. A dict is one row: values by name of the column.
 
     Examples
     --------
     >>> table = as_table([[39, "private"], [50, None]])
     >>> table.n_rows, table.read(0).tolist(), table.read(1).codes.tolist()
     (2, [39.0, 50.0], [0, -1])
+    >>> as_table({"age": 39, "work": "private"}).names
+    ('age', 'work')
     """
     if isinstance(X, np.ndarray):
         return _from_array(X)
+    if isinstance(X, Table):
+        return X
+    if is_rows_of_dicts(X):
+        return _from_dicts([X] if isinstance(X, Mapping) else X)
+    if hasattr(X, "iloc") and hasattr(X, "columns"):  # asked first: pandas takes long to say what it does not have
+        return _from_pandas(X)
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError(f"X must be dense, got sparse {type(X).__name__}; pass X.toarray()")
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
         raise TypeError(f"X must be in memory, got {type(X).__name__}; pass X.collect()")
-    if hasattr(X, "iloc") and hasattr(X, "columns"):
-        return _from_pandas(X)
     if hasattr(X, "get_columns"):  # polars
-        return _from_columns(list(X.columns), X.height, X.get_columns())
+        return _from_columns(list(X.columns), X.get_columns(), X.height, lambda column: column.to_list())
     if hasattr(X, "column_names") and hasattr(X, "columns"):  # pyarrow
-        return _from_columns(list(X.column_names), X.num_rows, X.columns)
+        return _from_columns(list(X.column_names), X.columns, X.num_rows, lambda column: column.to_pylist())
+    if hasattr(X, "to_frame"):
+        raise ValueError(
+            f"X must have rows and columns, got a {type(X).__name__}; "
+            "pass X.to_frame() for one column, frame.iloc[[i]] for row i of a frame"
+        )
     if hasattr(X, "to_pandas"):
         return _from_pandas(X.to_pandas())
     return _from_array(_from_rows(X))
 
 
-def code_values(values: Iterable[Any]) -> Coded:
-    """Number the distinct values in order of appearance; missing ones are -1.
+def is_rows_of_dicts(X: Any) -> bool:
+    """Whether a table is given as a dict, which is one row, or as a list of dicts.
 
     Examples
     --------
-    >>> coded = code_values(["b", None, "a", "b"])
-    >>> coded.values, coded.codes.tolist()
-    (['b', 'a'], [0, -1, 1, 0])
+    >>> is_rows_of_dicts({"age": 39}), is_rows_of_dicts([{"age": 39}]), is_rows_of_dicts([[39]])
+    (True, True, False)
     """
-    position: dict[Any, int] = {}
-    try:
-        codes = np.array([position.setdefault(value, len(position)) for value in values], np.int64)
-    except TypeError as error:
-        raise TypeError(f"X must hold strings, numbers and bools, got a value that is none of them: {error}") from error
-    return _drop_missing(list(position), codes)
+    return isinstance(X, Mapping) or (isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping))
 
 
-def _drop_missing(values: Sequence[Any], codes: NDArray[Any]) -> Coded:
-    is_missing = [type(value).__name__ in NULLS or value != value for value in values]
-    if not any(is_missing):
-        return Coded(list(values), codes)
-    kept = np.flatnonzero(~np.array(is_missing))
-    renumbered = np.full(len(values) + 1, -1, np.int64)  # the last one is for code -1
-    renumbered[kept] = np.arange(len(kept))
-    return Coded([values[i] for i in kept.tolist()], renumbered[codes])
+def _from_dicts(rows: Sequence[Any]) -> Table:
+    names = _check_names(list(rows[0]))
+    if names is None:
+        raise ValueError(f"keys of a row must be names of columns, got {list(rows[0])!r:.200}")
+    known = frozenset(names)
+    for i, row in enumerate(rows):
+        _check_dict(row, i, known)
+
+    def read_cells(column_idx: int) -> list[Any]:
+        name = names[column_idx]
+        return [row[name] for row in rows]
+
+    return Table(
+        names,
+        len(rows),
+        len(names),
+        lambda i: read_array(np.array(read_cells(i), object), names[i]),
+        cells=(lambda: [read_cells(i) for i in range(len(names))]) if len(rows) <= FEW_ROWS else None,
+        has_order=False,
+    )
+
+
+def _check_dict(row: Any, row_idx: int, names: frozenset[str]) -> None:
+    if not isinstance(row, Mapping):
+        raise TypeError(f"rows must all be dicts, as the first one is, got a {type(row).__name__} in row {row_idx}")
+    if row.keys() != names:
+        listed = ", ".join(sorted(map(repr, names ^ row.keys())))
+        raise ValueError(
+            f"rows must have the same keys, got {listed:.200} in only one of rows 0 and {row_idx}; "
+            "write None where a value is missing"
+        )
+    for name, value in row.items():
+        if hasattr(value, "__len__") and not isinstance(value, str):
+            raise TypeError(
+                f"a dict must be one row, with one value for each column, got a {type(value).__name__} for "
+                f"{name!r:.60}; pandas.DataFrame(X) or pyarrow.table(X) makes a table from columns"
+            )
 
 
 def _from_rows(X: Any) -> NDArray[Any]:
-    """Rows of mixed types become objects, where numpy would turn all of them into strings."""
+    """Make an array from a list of rows; mixed types stay objects, where numpy would turn all of them into strings."""
     try:
         array = np.asarray(X)
         return array if array.dtype.kind in "biuf" else np.array(X, dtype=object)
@@ -137,93 +161,68 @@ def _from_array(X: NDArray[Any]) -> Table:
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError("X must be a plain array, got a masked one; pass X.filled(np.nan)")
     rows = X.reshape(len(X), math.prod(X.shape[1:])) if X.ndim > 2 else X
-    is_numeric = X.dtype.kind in "biuf"
     n_rows, n_columns = rows.shape
-    return Table(None, n_rows, n_columns, lambda i: _read_array(rows[:, i], f"x{i}"), rows if is_numeric else None)
+    return Table(
+        None,
+        n_rows,
+        n_columns,
+        lambda i: read_array(rows[:, i], f"x{i}"),
+        matrix=rows if X.dtype.kind in "biuf" else None,
+        cells=rows.T.tolist if X.dtype.kind in "UOT" and n_rows <= FEW_ROWS else None,
+    )
 
 
 def _from_pandas(X: Any) -> Table:
     names, dtypes = list(X.columns), list(X.dtypes)
-    is_matrix = all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in set(dtypes))
-    matrix = X.to_numpy() if is_matrix and len(set(dtypes)) == 1 else None
-
-    def read(i: int) -> Raw:
-        column = X.iloc[:, i]
-        if type(column.dtype).__name__ == "CategoricalDtype":
-            return _drop_missing(column.cat.categories.tolist(), column.cat.codes.to_numpy())
-        if type(column.dtype).__name__ == "StringDtype":
-            codes, values = column.factorize()  # many times faster than looking at each string
-            return _drop_missing(values.tolist(), codes)
-        if isinstance(column.dtype, np.dtype):
-            return _read_array(column.to_numpy(), names[i])
-        kind, array = getattr(column.dtype, "kind", "O"), None
-        if kind in "iu" and not column.hasnans:
-            array = column.to_numpy(np.int64 if kind == "i" else np.uint64)
-        elif kind == "f":
-            array = column.to_numpy(np.float64, na_value=np.nan)
-        return _read_array(column.to_numpy(object) if array is None else array, names[i])
-
-    return Table(_check_names(names), len(X), len(names), read, matrix)
+    is_matrix = all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes) and len(set(dtypes)) == 1
+    return Table(
+        _check_names(names),
+        len(X),
+        len(names),
+        lambda i: _read_series(X.iloc[:, i], names[i]),
+        matrix=X.to_numpy() if is_matrix else None,
+        # All at once, because reading a single column of pandas takes longer than translating many cells.
+        cells=(lambda: X.to_numpy(object).T.tolist()) if len(X) <= FEW_ROWS and not is_matrix else None,
+    )
 
 
-def _from_columns(names: list[str], n_rows: int, columns: Sequence[Any]) -> Table:
-    """polars and pyarrow: their columns become arrays by `to_numpy`, nulls None or NaN."""
-    return Table(_check_names(names), n_rows, len(names), lambda i: _read_column(columns[i], names[i]))
+def _read_series(column: Any, name: str) -> Raw:
+    kind = type(column.dtype).__name__
+    if kind == "CategoricalDtype":
+        return drop_missing(column.cat.categories.tolist(), column.cat.codes.to_numpy())
+    if kind == "StringDtype":
+        codes, values = column.factorize()  # many times faster than looking at each string
+        return drop_missing(values.tolist(), codes)
+    if isinstance(column.dtype, np.dtype):
+        return read_array(column.to_numpy(), name)
+    kind, array = getattr(column.dtype, "kind", "O"), None
+    if kind in "iu" and not column.hasnans:
+        array = column.to_numpy(np.int64 if kind == "i" else np.uint64)
+    elif kind == "f":
+        array = column.to_numpy(np.float64, na_value=np.nan)
+    return read_array(column.to_numpy(object) if array is None else array, name)
+
+
+def _from_columns(names: list[str], columns: Sequence[Any], n_rows: int, to_list: Callable[[Any], list[Any]]) -> Table:
+    """View a frame of polars or pyarrow, whose columns become arrays by `to_numpy`, and nulls None or NaN."""
+    return Table(
+        _check_names(names),
+        n_rows,
+        len(names),
+        lambda i: _read_column(columns[i], names[i]),
+        cells=(lambda: [to_list(column) for column in columns]) if n_rows <= FEW_ROWS else None,
+    )
 
 
 def _read_column(column: Any, name: str) -> Raw:
     if str(getattr(column, "type", "")) in ARROW_STRINGS and hasattr(column, "combine_chunks"):
         coded = column.dictionary_encode().combine_chunks()  # several times faster than looking at each string
         return Coded(coded.dictionary.to_pylist(), coded.indices.fill_null(-1).to_numpy())
-    return _read_array(column.to_numpy(), name)
-
-
-def _read_array(column: NDArray[Any], name: str) -> Raw:
-    if column.dtype.kind in "biuf":
-        return column
-    if column.dtype.kind not in "UOT":
-        raise TypeError(
-            f"column {name!r:.60} must hold numbers, strings or bools, got {column.dtype}; convert it, "
-            "dates for instance to days by (x - x.min()) / np.timedelta64(1, 'D'), bytes to strings by x.astype(str)"
-        )
-    coded = code_values(column.tolist())
-    kinds = {type(value) for value in coded.values}
-    if bool not in kinds and all(issubclass(kind, int | float | np.integer | np.floating) for kind in kinds):
-        return decode_numbers(coded, name)
-    return coded
-
-
-def decode_numbers(coded: Coded, name: str) -> NDArray[np.float64]:
-    """A column of numbers as float64, NaN where they are missing.
-
-    Examples
-    --------
-    >>> decode_numbers(code_values([1, None, 2.5]), "x").tolist()
-    [1.0, nan, 2.5]
-    """
-    numbers = np.full(len(coded.values) + 1, np.nan)  # the last one is for code -1
-    for i, value in enumerate(coded.values):
-        if isinstance(value, str):
-            raise TypeError(
-                f"column {name!r:.60} must hold numbers, as at fit, got {value!r:.60}; convert it, as by pd.to_numeric"
-            )
-        check_exact(value, name)
-        numbers[i] = value
-    column: NDArray[np.float64] = numbers[coded.codes]
-    return column
-
-
-def check_exact(value: Any, name: str) -> None:
-    """Raise ValueError for an integer that is not a float64 number."""
-    if isinstance(value, int | np.integer) and not -MAX_EXACT <= value <= MAX_EXACT:
-        raise ValueError(
-            f"column {name!r:.60} must hold integers within 2**53, beyond which float64 cannot tell neighbors apart, "
-            f"got {value}; make it categorical by strings, or subtract a number first"
-        )
+    return read_array(column.to_numpy(), name)
 
 
 def _check_names(names: list[Any]) -> tuple[str, ...] | None:
-    """Names if all are strings; None if none is, as for pandas' numbered columns."""
+    """The names if all are strings; None if none is, as with the numbered columns of pandas."""
     if not any(isinstance(name, str) for name in names):
         return None
     if not all(isinstance(name, str) for name in names):

@@ -1,33 +1,42 @@
-"""LogicEstimator: what both estimators share, how a table is checked, encoded, learned from, and made a model."""
+"""LogicEstimator: what the classifier and the regressor share. A table is encoded and learned from, the result a model.
 
-from numbers import Integral, Real
+In: a table and its targets. Out: `model_`, and what training recorded.
+"""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn import exceptions
+from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_feature_names, _check_n_features, _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gatewise import nn, train
 from gatewise.circuit import Circuit
-from gatewise.defaults import Plan, choose_plan
 from gatewise.encode import Encoder
+from gatewise.estimators.defaults import Plan, choose_plan
+from gatewise.estimators.tables import POSITIVE_INTEGER, TableEstimator
 from gatewise.heads import Head
 from gatewise.model import Model
 from gatewise.wiring import unique_wiring
 
-POSITIVE_INTEGER = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
-MAX_SEED = 2**31 - 1
 
 
-class LogicEstimator(BaseEstimator):  # type: ignore[misc]
-    """What both estimators share: how a table is checked, encoded, learned from, and made a model."""
+class ConvergenceWarning(exceptions.ConvergenceWarning, train.ConvergenceWarning):  # type: ignore[misc]
+    """Training learned nothing. The warning can be filtered as one of scikit-learn and as one of `gatewise.train`."""
 
-    _max_thresholds: ClassVar[int] = 32  # of a column
+
+class LogicEstimator(TableEstimator):
+    """What `LogicClassifier`, which documents the parameters, and `LogicRegressor` share."""
+
+    _max_thresholds: ClassVar[int] = 32  # per column
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "width": [POSITIVE_INTEGER, None],
         "depth": [POSITIVE_INTEGER, None],
@@ -78,7 +87,8 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : table, shape (n_rows, n_columns)
-            A numeric, string or object array, a list of rows, or a data frame of pandas, polars or pyarrow.
+            A numeric, string or object array, a list of rows, a list of dicts, or a data frame of pandas, polars or
+            pyarrow.
         y : array, shape (n_rows,); for a regressor also (n_rows, n_outputs)
         sample_weight : array, shape (n_rows,), optional
             Rows of weight 0 are left out.
@@ -86,6 +96,11 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         self
+
+        Warns
+        -----
+        ConvergenceWarning
+            Nothing was learned: the circuit is no better than one answer for all rows, or none of its gates changed.
         """
         self._validate_params()
         if y is None:
@@ -96,19 +111,7 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, table, ensure_non_negative=True)
         weights = self._weigh(targets, sample_weight)
-        if weights is not None and not weights.any():
-            raise ValueError(
-                "sample_weight and class_weight must leave a row with a positive weight, got none; raise one"
-            )
-        max_thresholds = self._max_thresholds
-        if self.width is not None:  # more than the first layer can read would be lost
-            max_thresholds = min(max_thresholds, max(1, 2 * self.width // self.n_features_in_))
-        encoder = Encoder.fit(
-            table, max_bits=self.max_bits, max_thresholds=max_thresholds, categorical=self.categorical
-        )
-        data = train.Bits(encoder.encode_rows(table, threads=torch.get_num_threads()), targets, weights)
-        if weights is not None and not weights.all():
-            data = data.take(np.flatnonzero(weights))
+        encoder, data = self._encode(table, targets, weights)
         self.n_iter_ = 0
         self.history_: train.History | None = None
         self.validated_ = self.interrupted_ = False
@@ -119,28 +122,50 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """What the circuit says of each row, see `gatewise.Model.predict`."""
+        """Predict the label, or the value, of each row.
+
+        Parameters
+        ----------
+        X : table, shape (n_rows, n_columns)
+            What `fit` takes, or a dict: one row, with values by name of the column.
+
+        Returns
+        -------
+        array, shape (n_rows,), or (n_rows, n_outputs) for a regression with several outputs
+        """
         check_is_fitted(self)
         return self.model_.predict(self._check_table(X, reset=False))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
-        return tags
+    def _encode(
+        self, table: Any, targets: NDArray[Any], weights: NDArray[np.float64] | None
+    ) -> tuple[Encoder, train.Bits]:
+        """Fit an encoder, and encode the rows whose weight is not zero."""
+        if weights is not None and not weights.any():
+            raise ValueError(
+                "sample_weight and class_weight must leave a row with a positive weight, got none; raise one"
+            )
+        max_thresholds = self._max_thresholds
+        if self.width is not None:  # the first layer cannot read more bits than two per gate
+            max_thresholds = min(max_thresholds, max(1, 2 * self.width // self.n_features_in_))
+        encoder = Encoder.fit(
+            table, max_bits=self.max_bits, max_thresholds=max_thresholds, categorical=self.categorical
+        )
+        data = train.Bits(encoder.encode_rows(table, threads=torch.get_num_threads()), targets, weights)
+        if weights is not None and not weights.all():
+            data = data.take(np.flatnonzero(weights))
+        return encoder, data
 
     def _learn(self, encoder: Encoder, data: train.Bits) -> Model:
-        seed = int(check_random_state(self.random_state).randint(MAX_SEED))
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         task = self._make_task(data)
         plan = self._choose_plan(data, task.groups)
         training, validation = data, None
         if plan.validates:
             training, validation = train.split(data, self.validation_fraction, seed=seed)
-        generator = torch.Generator().manual_seed(seed)
         net = task.network(
             data.n_features,
             [plan.width] * plan.depth,
             seed=seed,
-            generator=generator,
             parametrization=nn.Softmax(initialization=nn.Residual()),
             sampling=nn.HardStraightThrough(),
             wiring=unique_wiring,
@@ -154,17 +179,24 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]
             evaluate_every=plan.evaluate_every,
             patience=self.n_iter_no_change if plan.validates else None,
         )
-        result = train.fit(net, task, training, validation=validation, recipe=recipe, progress=self.progress)
+        with _warning_like_scikit_learn():
+            result = train.fit(net, task, training, validation=validation, recipe=recipe, progress=self.progress)
         self.n_iter_ = result.history[-1].epoch if len(result.history) else 0
         self.history_ = result.history
         self.validated_, self.interrupted_ = plan.validates, result.interrupted
-        return Model.build(encoder, result.circuit(), self._make_head(net, plan.width // task.groups))
+        return result.model(encoder, self._labels())
 
     def _choose_plan(self, data: train.Bits, n_groups: int) -> Plan:
-        """The default plan, but for what the parameters say."""
+        """The default plan, changed by the parameters that were given."""
         plan = choose_plan(len(data), data.n_features, n_groups)
         width = self.width or plan.width
-        validates = plan.validates and self._can_split(data) if self.early_stopping == "auto" else self.early_stopping
+        can_split = self._can_split(data)
+        validates = plan.validates and can_split if self.early_stopping == "auto" else self.early_stopping
+        if validates and not can_split:
+            raise ValueError(
+                "early_stopping must be False or 'auto' unless there are two rows, and two of each class: "
+                "one to learn from and one to validate with; got True"
+            )
         return Plan(
             width=-(-width // n_groups) * n_groups,
             depth=self.depth or plan.depth,
@@ -173,21 +205,22 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]
             validates=bool(validates),
         )
 
-    def _check_table(self, X: Any, *, reset: bool) -> Any:
-        """X, checked as scikit-learn does, but with the columns of a data frame left as they are."""
-        is_frame = hasattr(X, "__dataframe__") or hasattr(X, "columns") or hasattr(X, "column_names")
-        if not is_frame:
-            # Lists may mix numbers and strings, which numpy would turn into strings alone.
-            table = X if hasattr(X, "dtype") or hasattr(X, "__array__") else np.array(X, dtype=object)
-            X = check_array(table, dtype=None, ensure_all_finite=False, estimator=self, input_name="X")
-        if reset:
-            _check_feature_names(self, X, reset=True)
-        _check_n_features(self, X, reset=reset)
-        return X
-
 
 def make_constant(encoder: Encoder, outputs: NDArray[np.int32], head: Head) -> Model:
-    """A model without gates: one constant output a group."""
+    """A model without gates: every group has one output, which is constant."""
     nothing, group_ptr = np.zeros(0, np.int32), np.arange(len(outputs) + 1, dtype=np.int32)
     circuit = Circuit(encoder.n_bits, nothing.astype(np.uint8), nothing, nothing, outputs, group_ptr)
     return Model.build(encoder, circuit, head)
+
+
+@contextmanager
+def _warning_like_scikit_learn() -> Iterator[None]:
+    """Turns the warning of `gatewise.train.fit` into one that scikit-learn's users filter; others pass unchanged."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", train.ConvergenceWarning)
+        yield
+    for each in caught:
+        if issubclass(each.category, train.ConvergenceWarning):
+            warnings.warn(str(each.message), ConvergenceWarning, stacklevel=5)  # where the user calls fit
+        else:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)

@@ -13,40 +13,43 @@ from sklearn.utils.validation import check_is_fitted
 
 from gatewise import train
 from gatewise.encode import Encoder
+from gatewise.encode.columns import is_missing
 from gatewise.estimators.base import POSITIVE, LogicEstimator, make_constant
-from gatewise.heads import Classes, Head
+from gatewise.heads import Classes
 from gatewise.model import Model
 
 
 class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
     """A classifier that is a circuit of logic gates.
 
-    Columns become bits (see `gatewise.Encoder.fit`), a network of gates learns from them, and what is kept is the
-    circuit: `model_`, which predicts in nanoseconds a row and runs without torch and scikit-learn.
+    The columns of a table become bits (see `gatewise.Encoder.fit`), and a network of gates learns from them. What is
+    kept is its circuit: `model_`, which runs without torch and scikit-learn and takes nanoseconds per row.
 
     Parameters
     ----------
-    width, depth : int, optional
-        Gates a layer, and layers. By default chosen from the size of the data, as are `batch_size`, `max_iter` and
-        whether to stop early: see `gatewise.defaults.choose_plan`.
     tau : float, optional
         Divides the counts of the classes before the softmax; see `gatewise.nn.GroupSum`.
-    max_bits : int, optional
-        Bits that a row is encoded with, at most.
-    categorical : list of column names or positions, optional
-        Columns of numbers to be taken for categories; strings, bools and pandas categories always are.
     class_weight : dict, "balanced" or None
+        As in scikit-learn.
+    width, depth : int, optional
+        Gates per layer, and number of layers. By default they are chosen from the size of the data, and so are
+        `batch_size`, `max_iter` and whether to stop early: see `gatewise.estimators.defaults.choose_plan`.
+    max_bits : int, optional
+        Largest number of bits that a row is encoded with.
+    categorical : list of column names or positions, optional
+        Columns of numbers that hold categories; strings, bools and pandas categories always do.
     learning_rate : float
-        Of Adam, at its highest; it falls to 0 along a cosine.
+        The highest learning rate of Adam, from which it falls to 0 along a cosine.
     batch_size, max_iter : int, optional
-        Rows a step, and epochs.
+        Rows per step, and largest number of epochs.
     early_stopping : bool or "auto"
-        Whether to set rows aside, to select the best circuit by them, and to stop when it gets no better.
+        Whether to set rows aside, select the best circuit by its score on them, and stop when that no longer improves.
     validation_fraction : float
-        Share of these rows.
+        Share of the rows that are set aside.
     n_iter_no_change : int
-        Evaluations without a better circuit after which training stops.
+        Number of evaluations without a better circuit after which training stops.
     random_state : int, RandomState or None
+        Equal integers give equal models.
     progress : bool
         Whether to show a progress bar.
 
@@ -55,10 +58,12 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
     model_ : gatewise.Model
     classes_ : array, shape (n_classes,)
     n_iter_ : int
-        Epochs done.
-    history_ : gatewise.train.History, or None if there was nothing to learn
+        Number of epochs that were trained.
+    history_ : gatewise.train.History or None
+        Scores of each evaluation; None if there was nothing to learn.
     validated_ : bool
-        Whether rows were set aside: then the scores of `history_` are theirs, otherwise those of the training rows.
+        Whether rows were set aside. If so, the scores in `history_` are those of these rows, otherwise those of the
+        training rows.
     interrupted_ : bool
         Whether Ctrl-C ended training; the best circuit so far is kept.
     n_features_in_, feature_names_in_ : as in scikit-learn
@@ -115,12 +120,23 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
         self.class_weight = class_weight
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probability of each class, shape (n_rows, n_classes)."""
+        """Predict the probability of each class.
+
+        Parameters
+        ----------
+        X : table, shape (n_rows, n_columns)
+            What `predict` takes.
+
+        Returns
+        -------
+        float64 array, shape (n_rows, n_classes)
+            Columns in the order of `classes_`.
+        """
         check_is_fitted(self)
         return self.model_.predict_proba(self._check_table(X, reset=False))
 
     def _check_target(self, y: Any) -> NDArray[np.int64]:
-        labels = column_or_1d(y, warn=True)
+        labels = column_or_1d(_as_labels(y), warn=True)
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         self.classes_, positions = np.unique(labels, return_inverse=True)
@@ -142,13 +158,25 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
     def _make_task(self, data: train.Bits) -> train.Classification:
         return train.Classification(len(self.classes_))
 
-    def _make_head(self, net: Any, group_size: int) -> Head:
-        tau = net[-1].temperature(group_size * len(self.classes_))
-        return Classes(tuple(self.classes_.tolist()), tau, group_size)
+    def _labels(self) -> list[Any]:
+        labels: list[Any] = self.classes_.tolist()
+        return labels
 
     def _constant_model(self, encoder: Encoder, data: train.Bits) -> Model:
-        """The most frequent class, by weight: an output that is true in its group only."""
+        """A model that predicts the class of the largest weight: only the output of its group is true."""
         n_classes = len(self.classes_)
         most = np.bincount(data.targets, data.weights, n_classes).argmax()
         outputs = (np.arange(n_classes) == most).astype(np.int32)  # wires 0 and 1 are the constants
-        return make_constant(encoder, outputs, Classes(tuple(self.classes_.tolist()), 1.0, 1))
+        return make_constant(encoder, outputs, Classes(tuple(self._labels()), 1.0, 1))
+
+
+def _as_labels(y: Any) -> NDArray[Any]:
+    """Labels as an array, in which nullable integers and bools of pandas stay what they are."""
+    dtype = getattr(y, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind != "O":
+        return np.asarray(y)
+    values = np.asarray(y, dtype=object)  # numpy would turn NaN among strings into the string "nan"
+    for i, label in enumerate(values.ravel().tolist()):
+        if is_missing(label):
+            raise ValueError(f"y must have a label in every row, got {label!r} in row {i}; leave such rows out")
+    return values if isinstance(dtype, np.dtype) else np.array(values.tolist())

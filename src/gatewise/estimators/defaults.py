@@ -1,4 +1,4 @@
-"""Default sizes: how large a network, and how long to train it, for a table of a given size.
+"""Default sizes: how large a network is, and how long it is trained, for a table of a given size.
 
 In: numbers of rows, bits and groups. Out: a `Plan`.
 """
@@ -8,15 +8,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Plan:
-    """What a rule, or the user, chose.
+    """The sizes of a network and of its training.
 
     Parameters
     ----------
     width : int
-        Gates a layer, a multiple of the number of groups.
+        Gates per layer, a multiple of the number of groups.
     depth : int
-        Layers.
+        Number of layers.
     batch_size : int
+        Rows per step.
     epochs : int
     validates : bool
         Whether rows are set aside to stop early and to select the best circuit.
@@ -30,28 +31,28 @@ class Plan:
 
     @property
     def evaluate_every(self) -> int:
-        """Epochs between two evaluations, which number a hundred or two."""
+        """Epochs between two evaluations, so that a training has between one and two hundred of them."""
         return max(1, self.epochs // 100)
 
 
 SIZES = ((10_000, 4_000, 20_000), (1_000, 2_000, 10_000), (0, 500, 2_000))
-"""From so many rows on: gates a layer, and steps."""
+"""From this number of rows on: gates per layer, and number of steps."""
 
 DEPTH = 6
 BATCH_SIZE = 100
 GROUP_SIZE = 300
-"""Gates of the last layer for each class, at least."""
+"""Least number of gates per class and layer."""
 
 MIN_VALIDATED = 1_000
-"""With fewer rows, a tenth of them says too little about which circuit is best."""
+"""A tenth of fewer rows would say too little about which circuit is best."""
 
 
 def choose_plan(n_rows: int, n_bits: int, n_groups: int) -> Plan:
-    """The defaults: the more rows, the more gates and steps.
+    """Choose the defaults: the more rows, the more gates and steps.
 
-    Six layers of 500 gates and 2,000 steps of 100 rows below 1,000 rows, 2,000 gates and 10,000 steps below 10,000,
-    4,000 gates and 20,000 steps from there on. A layer has 300 gates a group at least, and enough to read every bit.
-    Circuits are validated from 1,000 rows on.
+    Below 1,000 rows there are six layers of 500 gates and 2,000 steps of 100 rows; below 10,000 rows 2,000 gates per
+    layer and 10,000 steps; from there on 4,000 gates per layer and 20,000 steps. A layer has at least 300 gates per
+    group, and enough gates to read every bit. Circuits are validated from 1,000 rows on.
 
     Parameters
     ----------
@@ -69,4 +70,5 @@ def choose_plan(n_rows: int, n_bits: int, n_groups: int) -> Plan:
     """
     width, n_steps = next(sizes for least, *sizes in SIZES if n_rows >= least)
     width = max(width, GROUP_SIZE * n_groups, -(-n_bits // 2))
-    return Plan(width, DEPTH, BATCH_SIZE, max(1, n_steps * BATCH_SIZE // n_rows), n_rows >= MIN_VALIDATED)
+    epochs = max(1, n_steps * BATCH_SIZE // max(n_rows, BATCH_SIZE))  # an epoch has one step at least
+    return Plan(width, DEPTH, BATCH_SIZE, epochs, n_rows >= MIN_VALIDATED)

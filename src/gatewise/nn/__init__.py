@@ -3,33 +3,59 @@
 values in [0, 1] -> LogicLayer -> ... -> GroupSum -> loss;   discretize(network) -> Circuit
 """
 
-try:
-    import torch  # noqa: F401
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError("gatewise.nn needs torch: pip install 'gatewise[torch]'", name="torch") from error
+# ruff: noqa: E402 (a package that is missing is named before anything imports it)
 
-from gatewise.nn.discretize import discretize, read_counts
-from gatewise.nn.head import Affine, Logit
-from gatewise.nn.layer import GroupSum, LogicLayer, LogicNetwork, logic_network, with_sampling
+from gatewise.extras import require
+
+require("torch", "torch", needed_by="gatewise.nn")
+
+from gatewise.nn.discretize import discretize, discretize_seeded, make_head, read_counts
+from gatewise.nn.head import Affine, GroupSum, Logit
+from gatewise.nn.layer import LogicLayer
+from gatewise.nn.network import LogicNetwork, logic_network, with_sampling
 from gatewise.nn.parametrization import Light, Residual, Softmax, normal
+from gatewise.nn.relaxation import (
+    AczelAlsina,
+    Dombi,
+    Einstein,
+    Frank,
+    Hamacher,
+    Minimum,
+    Probabilistic,
+    Relaxation,
+    SchweizerSklar,
+    Yager,
+)
 from gatewise.nn.sampling import Gumbel, HardStraightThrough, Soft
 from gatewise.nn.step import TrainStep
 
 __all__ = [
+    "AczelAlsina",
     "Affine",
+    "Dombi",
+    "Einstein",
+    "Frank",
     "GroupSum",
     "Gumbel",
+    "Hamacher",
     "HardStraightThrough",
     "Light",
     "LogicLayer",
     "LogicNetwork",
     "Logit",
+    "Minimum",
+    "Probabilistic",
+    "Relaxation",
     "Residual",
+    "SchweizerSklar",
     "Soft",
     "Softmax",
     "TrainStep",
+    "Yager",
     "discretize",
+    "discretize_seeded",
     "logic_network",
+    "make_head",
     "normal",
     "read_counts",
     "with_sampling",

@@ -1,10 +1,78 @@
-"""discretize: from a trained module to the circuit that its `eval()` computes, and from its counts to its outputs."""
+"""discretize: from a trained module to the circuit that its `eval()` computes, and from its counts to its outputs.
 
+In: a Sequential of LogicLayers, a GroupSum and perhaps a head. Out: a `Circuit`; the head that reads its counts, in
+torch or as a part of a `Model`. Invariant: circuit and head together give what ``module.eval()`` gives on 0/1 input.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
 from torch import Tensor, nn
 
+from gatewise import heads
 from gatewise.circuit import Circuit
-from gatewise.nn.head import Affine
-from gatewise.nn.layer import GroupSum, LogicLayer
+from gatewise.nn.head import Affine, GroupSum, Logit
+from gatewise.nn.layer import LogicLayer
+from gatewise.wiring import WIRINGS, NearbyWiring, SeededCircuit, Wiring
+
+
+class Parts(NamedTuple):
+    """What a network consists of: layers, then their sums, then heads of a regression."""
+
+    layers: list[LogicLayer]
+    sums: GroupSum | None
+    heads: list[Affine]
+
+    @property
+    def in_features(self) -> int:
+        """Bits that the network reads."""
+        return self.layers[0].in_features
+
+    @property
+    def groups(self) -> int:
+        """Groups of its outputs; all outputs are one group without a GroupSum."""
+        return self.sums.groups if self.sums else 1
+
+    @property
+    def group_size(self) -> int:
+        """Outputs in each group."""
+        return self.layers[-1].out_features // self.groups
+
+
+def take_apart(module: nn.Module) -> Parts:
+    """The parts of a network that can be discretized.
+
+    Parameters
+    ----------
+    module : LogicNetwork, Sequential of LogicLayers, a GroupSum and a head, or a LogicLayer
+        Sequentials may be nested. Anything else is a TypeError that names the module and its place.
+
+    Examples
+    --------
+    >>> from gatewise.nn import logic_network
+    >>> parts = take_apart(logic_network(4, [8, 6], groups=3))
+    >>> [layer.out_features for layer in parts.layers], parts.groups, parts.group_size
+    ([8, 6], 3, 2)
+    """
+    layers: list[LogicLayer] = []
+    sums: GroupSum | None = None
+    after: list[Affine] = []
+    for position, part in enumerate(_flatten(module)):
+        if isinstance(part, LogicLayer) and sums is None:
+            layers.append(part)
+        elif isinstance(part, GroupSum) and sums is None:
+            sums = part
+        elif isinstance(part, Affine) and sums is not None:
+            after.append(part)
+        else:
+            got = f"{type(part).__name__} at {position}"
+            raise TypeError(f"module must consist of LogicLayers, one GroupSum and a head at the end, got {got}")
+    if not layers:
+        raise ValueError("module must hold at least one LogicLayer, got none")
+    if sums is not None:
+        sums.check(layers[-1].out_features)
+    return Parts(layers, sums, after)
 
 
 def discretize(module: nn.Module) -> Circuit:
@@ -27,9 +95,46 @@ def discretize(module: nn.Module) -> Circuit:
     >>> discretize(logic_network(4, [8, 6], groups=3, seed=0))
     Circuit(n_inputs=4, n_gates=14, n_outputs=6, n_groups=3)
     """
-    layers, head, _ = _take_apart(module)
-    arrays = [(layer.a.cpu().numpy(), layer.b.cpu().numpy(), layer.gates()) for layer in layers]
-    return Circuit.from_layers(layers[0].in_features, arrays, head.groups if head else 1)
+    parts = take_apart(module)
+    arrays = [(layer.a.cpu().numpy(), layer.b.cpu().numpy(), layer.gates()) for layer in parts.layers]
+    return Circuit.from_layers(parts.in_features, arrays, parts.groups)
+
+
+def discretize_seeded(module: nn.Module, wiring: NearbyWiring | None = None) -> SeededCircuit:
+    """The circuit of a network whose wires came from one seed, in the form that stores the seed instead of the wires.
+
+    Parameters
+    ----------
+    module : as for `discretize`
+        Built by `logic_network`, or of layers with one seed and positions 0, 1, 2, ...
+    wiring : NearbyWiring, optional
+        The one that the network was built with, if it was; random, unique and local wirings are recognized.
+
+    Returns
+    -------
+    SeededCircuit
+        Expands to what `discretize` gives; for wires that are not the seed's it is a ValueError that names the layer.
+
+    Examples
+    --------
+    >>> from gatewise.nn import logic_network
+    >>> net = logic_network(4, [8, 6], groups=3, seed=5)
+    >>> discretize_seeded(net)
+    SeededCircuit(n_inputs=4, layers=(8, 6), n_groups=3, seed=5, wiring='random')
+    >>> discretize_seeded(net).expand() == discretize(net)
+    True
+    """
+    parts = take_apart(module)
+    seed = int(parts.layers[0].seed.cpu().numpy().view(np.uint64)[0])
+    fitting: dict[str | NearbyWiring, Wiring] = {wiring: wiring} if wiring else dict(WIRINGS.items())
+    for position, layer in enumerate(parts.layers):
+        tried = fitting
+        fitting = {name: wire for name, wire in tried.items() if _is_wired(layer, wire, seed, position)}
+        if not fitting:
+            rule = f"the {' or '.join(map(str, tried))} wiring of seed {seed}"
+            raise ValueError(f"layer {position} must have {rule}, got others in {layer}; use discretize")
+    gates = [layer.gates() for layer in parts.layers]
+    return SeededCircuit(parts.in_features, gates, parts.groups, seed, next(iter(fitting)))
 
 
 def read_counts(module: nn.Module, counts: Tensor) -> Tensor:
@@ -52,42 +157,59 @@ def read_counts(module: nn.Module, counts: Tensor) -> Tensor:
     >>> read_counts(logic_network(4, [8, 6], groups=3, tau=2.0), torch.tensor([[0, 1, 2]])).tolist()
     [[0.0, 0.5, 1.0]]
     """
-    layers, head, after = _take_apart(module)
-    if head is None:
-        raise ValueError("module must hold a GroupSum for its counts to have a meaning, got none")
-    values = counts.float() / head.temperature(layers[-1].out_features) + head.beta
-    for part in after:
-        values = part(values)
+    parts = take_apart(module)
+    sums = _require_sums(parts)
+    values = counts.float() / sums.temperature(parts.layers[-1].out_features) + sums.beta
+    for head in parts.heads:
+        values = head(values)
     return values
 
 
-def logic_layers(module: nn.Module) -> list[LogicLayer]:
-    """The LogicLayers of a module, in order; raises as `discretize` does.
+def make_head(module: nn.Module, labels: Sequence[heads.Label] | None = None) -> heads.Head:
+    """The head of a `gatewise.Model` that reads the counts of a network's circuit as the network does.
+
+    Parameters
+    ----------
+    module : as for `discretize`, with a GroupSum
+    labels : sequence of str, int, float or bool, one per group, optional
+        Of the classes, if the network ends in its sums; 0, 1, 2, ... by default.
+
+    Returns
+    -------
+    gatewise.heads.Classes, Affine or Logit
 
     Examples
     --------
     >>> from gatewise.nn import logic_network
-    >>> [layer.out_features for layer in logic_layers(logic_network(4, [8, 6], groups=3))]
-    [8, 6]
+    >>> make_head(logic_network(4, [8, 6], groups=2, tau=2.0), ["no", "yes"])
+    Classes(labels=('no', 'yes'), tau=2.0, group_size=3)
     """
-    return _take_apart(module)[0]
+    parts = take_apart(module)
+    sums, size = _require_sums(parts), parts.group_size
+    tau = sums.temperature(parts.layers[-1].out_features)
+    if not parts.heads:
+        names = tuple(range(parts.groups)) if labels is None else tuple(labels)
+        if len(names) != parts.groups:
+            raise ValueError(f"labels must be {parts.groups}, one per group, got {len(names)}")
+        return heads.Classes(names, tau, size)
+    if labels is not None:
+        raise ValueError(f"labels must be None for a network that ends in {parts.heads[-1]}, got {labels!r:.80}")
+    if len(parts.heads) > 1 or tau != size or sums.beta:
+        raise ValueError(f"module must end in a GroupSum with tau {size} and beta 0 and one head, got {module}")
+    (head,) = parts.heads
+    made = heads.Logit if isinstance(head, Logit) else heads.Affine
+    return made(tuple(head.scale.tolist()), tuple(head.offset.tolist()), size)
 
 
-def _take_apart(module: nn.Module) -> tuple[list[LogicLayer], GroupSum | None, list[nn.Module]]:
-    parts = _flatten(module)
-    after: list[nn.Module] = []
-    while parts and isinstance(parts[-1], Affine):
-        after.insert(0, parts.pop())
-    head = parts.pop() if parts and isinstance(parts[-1], GroupSum) else None
-    layers = []
-    for position, part in enumerate(parts):
-        if not isinstance(part, LogicLayer):
-            got = f"{type(part).__name__} at {position}"
-            raise TypeError(f"module must consist of LogicLayers, one GroupSum and a head at the end, got {got}")
-        layers.append(part)
-    if not layers:
-        raise ValueError("module must hold at least one LogicLayer, got none")
-    return layers, head if isinstance(head, GroupSum) else None, after
+def _require_sums(parts: Parts) -> GroupSum:
+    if parts.sums is None:
+        raise ValueError("module must hold a GroupSum for its counts to have a meaning, got none")
+    return parts.sums
+
+
+def _is_wired(layer: LogicLayer, wire: Wiring, seed: int, position: int) -> bool:
+    found = wire(seed, position, in_features=layer.in_features, out_features=layer.out_features)
+    return all(np.array_equal(own.cpu().numpy(), wires) for own, wires in zip((layer.a, layer.b), found, strict=True))
 
 
 def _flatten(module: nn.Module) -> list[nn.Module]:

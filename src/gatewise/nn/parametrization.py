@@ -1,19 +1,20 @@
-"""How a gate's parameters become its coefficients of (1, a, b, ab): small objects that a layer is built with.
+"""How a gate's parameters become its coefficients of (1, a, b, ab): small values that a layer is built with.
 
 In: the number of gates, then a weight tensor. Out: the initial weight, coefficients with gradients, and the gate ids
 that the weight stands for. Weights are stored operator by operator, shape (n_parameters, n_gates), so that kernels read
-neighboring gates side by side.
+neighboring gates side by side. Parametrizations with the same settings are equal.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from gatewise.gates import NAMES, A
-from gatewise.nn import functional
+from gatewise.nn import functional, native
 from gatewise.nn.sampling import Sampling
 
 ALL_OPERATORS = tuple(range(len(NAMES)))
@@ -21,7 +22,13 @@ Initialization = Callable[[tuple[int, ...], int, torch.Generator | None], Tensor
 
 
 def normal(operators: tuple[int, ...], n_gates: int, generator: torch.Generator | None = None) -> Tensor:
-    """The paper's initialization: logits from the standard normal distribution."""
+    """The paper's initialization: logits from the standard normal distribution, (n_operators, n_gates).
+
+    Examples
+    --------
+    >>> normal((1, 7), 3).shape
+    torch.Size([2, 3])
+    """
     return torch.randn(len(operators), n_gates, generator=generator)
 
 
@@ -45,12 +52,13 @@ class Residual:
         return logits
 
 
+@dataclass(frozen=True)
 class Softmax:
     """A softmax over operators, as in the paper: all 16, or any subset.
 
     Parameters
     ----------
-    operators : gate ids
+    operators : sequence of gate ids
         Which gates a gate may become.
     initialization : `normal`, `Residual`, or a function like them
 
@@ -58,37 +66,41 @@ class Softmax:
     --------
     >>> Softmax(operators=[1, 7, 8, 14]).n_parameters
     4
+    >>> Softmax([6, 9]) == Softmax((6, 9))
+    True
     """
 
-    def __init__(self, operators: Sequence[int] = ALL_OPERATORS, *, initialization: Initialization = normal) -> None:
-        self.operators = tuple(int(gate) for gate in operators)
-        self.initialization = initialization
-        if not self.operators or len(set(self.operators)) < len(self.operators):
+    operators: Sequence[int] = ALL_OPERATORS
+    initialization: Initialization = field(default=normal, kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        operators = tuple(int(gate) for gate in self.operators)
+        if not operators or len(set(operators)) < len(operators):
             raise ValueError(f"operators must be distinct gate ids, at least one, got {list(operators)}")
-        if not set(self.operators) <= set(ALL_OPERATORS):
+        if not set(operators) <= set(ALL_OPERATORS):
             raise ValueError(f"operators must be gate ids in 0..15, got {list(operators)}")
+        object.__setattr__(self, "operators", operators)
 
     @property
     def n_parameters(self) -> int:
-        """Parameters a gate."""
+        """Parameters per gate."""
         return len(self.operators)
 
     @property
     def kind(self) -> tuple[object, ...]:
         """Equal for parametrizations whose weights can be mixed together."""
-        return (Softmax, self.operators)
+        return Softmax, self.operators
 
     def initialize(self, n_gates: int, generator: torch.Generator | None = None) -> Tensor:
         """The initial weight, (n_parameters, n_gates)."""
-        return self.initialization(self.operators, n_gates, generator)
+        return self.initialization(tuple(self.operators), n_gates, generator)
 
     def coefficients(self, weights: Sequence[Tensor], sampling: Sampling, training: bool) -> Tensor:
         """Coefficients of the gates of all `weights`, one after the other, (n_gates, 4)."""
         logits, temperature, hard = sampling.prepare(weights) if training else (weights, 1.0, True)
         if all(z.device.type == "cpu" and z.dtype == torch.float32 for z in logits):
-            operators = np.array(self.operators, np.uint8)
             contiguous = [z.contiguous() for z in logits]
-            coefficients, confidence = functional.MixStack.apply(operators, temperature, hard, *contiguous)
+            coefficients, confidence = native.MixStack.apply(self.operators, temperature, hard, *contiguous)
         else:
             parts = [functional.mix_gates(z, self.operators, temperature, hard=hard) for z in logits]
             coefficients = torch.cat(parts)
@@ -111,14 +123,24 @@ class Softmax:
         return np.array(self.operators, np.uint8)[chosen]
 
 
+@dataclass(frozen=True)
 class Light:
-    """Four parameters a gate: the entries of its truth table, w = (1 + sin theta) / 2 (input-wise parametrization).
+    """Four parameters per gate, the entries of its truth table: w = (1 + sin theta) / 2 (input-wise parametrization).
 
     Starts near the gate A: theta is normal with deviation 0.25 around -1.2 for 00 and 01, around 1.2 for 10 and 11.
+
+    Examples
+    --------
+    >>> Light().gates(torch.tensor([[-1.0], [1.0], [1.0], [-1.0]])).tolist()  # 00, 01, 10, 11: XOR
+    [6]
     """
 
-    n_parameters = 4
-    kind: tuple[object, ...] = ("light",)
+    n_parameters: ClassVar[int] = 4
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """Equal for parametrizations whose weights can be mixed together."""
+        return (Light,)
 
     def initialize(self, n_gates: int, generator: torch.Generator | None = None) -> Tensor:
         """The initial angles, (4, n_gates), for operands 00, 01, 10, 11."""

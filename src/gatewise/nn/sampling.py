@@ -1,19 +1,29 @@
 """How training draws a gate from its distribution: what the forward pass sees, and what gradients see.
 
 In: logits. Out: logits, the temperature of their softmax, and whether the forward pass takes the largest. Evaluation
-always takes the largest.
+always takes the largest. `Soft` and `Gumbel` are values: two with the same settings are equal. `HardStraightThrough`
+adapts, so it is a module with a state, and layers adapt together if they share one object.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 
-class Soft(nn.Module):
-    """The mixture itself, as in the paper."""
+@dataclass(frozen=True)
+class Soft:
+    """The mixture itself, as in the paper.
 
-    is_hard = False
+    Examples
+    --------
+    >>> Soft() == Soft()
+    True
+    """
+
+    is_hard: ClassVar[bool] = False
 
     def prepare(self, logits: Sequence[Tensor]) -> tuple[Sequence[Tensor], float, bool]:
         """Logits, temperature, and whether to take the largest."""
@@ -28,6 +38,13 @@ class HardStraightThrough(nn.Module):
 
     The temperature is 3 - 2.5 (c - 1/k) / (1 - 1/k), with c the running mean, at rate 0.99, of the largest probability
     of a gate, and k the number of operators. c is part of the state.
+
+    Examples
+    --------
+    >>> sampling = HardStraightThrough()
+    >>> sampling.observe(1.0, n_operators=16)
+    >>> sampling.temperature.item()
+    0.5
     """
 
     is_hard = True
@@ -52,17 +69,30 @@ class HardStraightThrough(nn.Module):
         self.temperature.fill_(3.0 - 2.5 * share)
 
 
-class Gumbel(nn.Module):
-    """A gate drawn at random: Gumbel noise on the logits, forward the largest, backward a softmax at `tau`."""
+@dataclass(frozen=True)
+class Gumbel:
+    """A gate drawn at random: Gumbel noise on the logits, forward the largest, backward a softmax at `tau`.
 
-    is_hard = True
+    Parameters
+    ----------
+    tau : float
+        Positive.
+    generator : torch.Generator, optional
+        Of the noise; torch's global one by default.
 
-    def __init__(self, tau: float = 0.3, *, generator: torch.Generator | None = None) -> None:
-        super().__init__()
-        if not tau > 0:
-            raise ValueError(f"tau must be positive, got {tau}")
-        self.tau = tau
-        self.generator = generator
+    Examples
+    --------
+    >>> Gumbel(0.5) == Gumbel(0.5), Gumbel(0.5) == Gumbel(0.3)
+    (True, False)
+    """
+
+    tau: float = 0.3
+    generator: torch.Generator | None = field(default=None, kw_only=True, repr=False)
+    is_hard: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not self.tau > 0:
+            raise ValueError(f"tau must be positive, got {self.tau}")
 
     def prepare(self, logits: Sequence[Tensor]) -> tuple[Sequence[Tensor], float, bool]:
         """Logits, temperature, and whether to take the largest."""

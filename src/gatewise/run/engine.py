@@ -12,16 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gatewise import _native
+from gatewise.bits import PackedRows, Planes
 from gatewise.circuit import Circuit
-from gatewise.run.bits import PackedRows, Planes
+from gatewise.machine import TARGETS, make_pool
 
 Rows: TypeAlias = NDArray[np.bool_] | NDArray[np.uint8] | PackedRows | Planes
 Scalar = TypeVar("Scalar", np.bool_, np.int32)
-
-LEVELS: tuple[str, ...] = tuple(_native.levels())
-"""SIMD levels this machine can run, best first."""
-
-MAX_THREADS = 256
 
 
 class Engine:
@@ -32,8 +28,8 @@ class Engine:
     circuit : Circuit
     threads : int
         Threads that share large batches; results do not depend on it.
-    level : str, optional
-        SIMD level, one of `LEVELS`; the best by default.
+    target : str, optional
+        Instruction set, one of `gatewise.machine.TARGETS`; the best by default.
     block_words : {1, 4, 8, 16}, optional
         Widest block, in 64-row words; chosen from the circuit's size by default.
 
@@ -50,20 +46,18 @@ class Engine:
     [0, 0, 1]
     """
 
-    _tile = 0  # outputs planned together; 0 leaves the choice to the planner
+    _band = 0  # outputs planned together; 0 leaves the choice to the planner
 
     def __init__(
-        self, circuit: Circuit, threads: int = 1, *, level: str | None = None, block_words: int | None = None
+        self, circuit: Circuit, threads: int = 1, *, target: str | None = None, block_words: int | None = None
     ) -> None:
-        if not 1 <= threads <= MAX_THREADS:
-            raise ValueError(f"threads must be in 1..{MAX_THREADS}, got {threads}")
-        if level is not None and level not in LEVELS:
-            raise ValueError(f"level must be one of {LEVELS} on this machine, got {level!r}")
+        if target is not None and target not in TARGETS:
+            raise ValueError(f"target must be one of {TARGETS} on this machine, got {target!r}")
         if block_words not in (None, 1, 4, 8, 16):
             raise ValueError(f"block_words must be 1, 4, 8 or 16, got {block_words!r}")
         self.circuit = circuit
-        self.threads = threads
-        self.level = level or LEVELS[0]
+        self.pool = make_pool(threads)
+        self.target = target or TARGETS[0]
         self._block_words = block_words or 0
         self._counting = self._plan(keep_outputs=False)
 
@@ -109,6 +103,11 @@ class Engine:
         return self._run(self._keeping.outputs, rows)
 
     @property
+    def threads(self) -> int:
+        """Threads that share large batches."""
+        return self.pool.threads
+
+    @property
     def block_words(self) -> int:
         """Widest block, in 64-row words."""
         return int(self._counting.words)
@@ -120,7 +119,7 @@ class Engine:
 
     def __repr__(self) -> str:
         return (
-            f"Engine({self.circuit!r}, threads={self.threads}, level={self.level!r}, "
+            f"Engine({self.circuit!r}, threads={self.threads}, target={self.target!r}, "
             f"block_words={self.block_words}, n_slots={self.n_slots})"
         )
 
@@ -129,20 +128,25 @@ class Engine:
         return self._plan(keep_outputs=True)
 
     def _plan(self, keep_outputs: bool) -> _native.Engine:
-        circuit = self.circuit
-        arrays = (circuit.gate, circuit.a, circuit.b, circuit.outputs, circuit.group_ptr)
-        options = (keep_outputs, self.threads, self.level, self._block_words, self._tile)
-        return _native.Engine(circuit.n_inputs, *arrays, *options)
+        return _native.Engine(
+            _native.Circuit(self.circuit.n_inputs, *self.circuit.arrays),
+            keep_outputs=keep_outputs,
+            target=self.target,
+            words=self._block_words,
+            band=self._band,
+        )
 
     def _run(
-        self, call: Callable[[NDArray[np.uint8], int, "_native.Layout"], NDArray[Scalar] | None], rows: Rows
+        self,
+        call: Callable[[NDArray[np.uint8], int, "_native.Layout", _native.Pool], NDArray[Scalar] | None],
+        rows: Rows,
     ) -> NDArray[Scalar]:
         n_features, data, n_rows, layout = _arrange(rows)
         if n_features != self.circuit.n_inputs:
             raise ValueError(
                 f"rows must have {self.circuit.n_inputs} features, as the circuit's inputs, got {n_features}"
             )
-        result = call(data, n_rows, layout)
+        result = call(data, n_rows, layout, self.pool)
         if result is None:
             bits = np.asarray(rows).view(np.uint8)
             row, column = np.argwhere(bits > 1)[0]

@@ -2,10 +2,7 @@
 
 In: tensors and a document. Out: bytes, and back again. Nothing in a file is ever executed or unpickled.
 Invariant: what is read back has this version, a matching checksum and strict JSON; its meaning is unchecked.
-
-The metadata are ``format`` = "gatewise", ``version`` = "1", ``document`` (the JSON text) and ``sha256``, the
-hash of the document and then, in order of name, of each tensor's description ``name:U8:[length]`` and bytes;
-each of these items is preceded by its length as a little-endian uint64. All tensors are uint8 vectors.
+`docs/format.md` specifies the container.
 """
 
 import hashlib
@@ -24,7 +21,10 @@ RECOPY = "copy it again from where it was saved"
 
 Tensors = dict[str, NDArray[np.uint8]]
 Document = dict[str, Any]
-Content = TypeVar("Content")
+Stored = tuple[Tensors, Document]
+"""What stands for a thing in a file: its arrays, one-dimensional uint8, and what JSON can express of the rest."""
+
+Restored = TypeVar("Restored")
 
 
 class FileError(ValueError):
@@ -66,7 +66,7 @@ def write_container(tensors: Tensors, document: Document) -> bytes:
     return len(head).to_bytes(8, "little") + head + body
 
 
-def read_container(data: bytes) -> tuple[Tensors, Document]:
+def read_container(data: bytes) -> Stored:
     """Inverse of `write_container`; raises ValueError unless the container is whole and of this version."""
     try:
         tensors = read_tensors(data)
@@ -87,7 +87,7 @@ def read_container(data: bytes) -> tuple[Tensors, Document]:
     return tensors, _parse_json(metadata["document"])
 
 
-def open_container(data: bytes, source: str, decode: Callable[[Tensors, Document], Content]) -> Content:
+def open_container(data: bytes, source: str, restore: Callable[[Tensors, Document], Restored]) -> Restored:
     """What a container holds; the border where every error becomes a `FileError` that names its source.
 
     Parameters
@@ -95,7 +95,7 @@ def open_container(data: bytes, source: str, decode: Callable[[Tensors, Document
     data : bytes
     source : str
         What to call the data in errors.
-    decode : function of tensors and document
+    restore : function of tensors and document
         Raises ValueError if they are not valid.
 
     Examples
@@ -105,7 +105,7 @@ def open_container(data: bytes, source: str, decode: Callable[[Tensors, Document
     'example'
     """
     try:
-        return decode(*read_container(data))
+        return restore(*read_container(data))
     except FileError as error:
         raise FileError(f"{source} is not a loadable gatewise file: {error}") from error
     except ValueError as error:

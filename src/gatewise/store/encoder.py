@@ -1,23 +1,20 @@
 """Encoders in files: tensors and a JSON document, and back again from what strangers wrote.
 
-In: columns. Out: uint8 tensors and a document, equal for equal columns.
-Invariant: decoding takes memory in proportion to what is stored, and anything inconsistent is a ValueError.
-
-All distinct thresholds are stored once, as little-endian float64 in rising order, and each column's as positions among
-them, because the columns of an image share theirs. Integers are coded as in `gatewise.packing`.
+In: an encoder. Out: uint8 tensors and a document, equal for equal encoders.
+Invariant: restoring takes memory in proportion to what is stored, and anything inconsistent is a ValueError.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gatewise.container import Document, Tensors, check_names
-from gatewise.encode.columns import Categorical, Column, Numeric
+from gatewise.checks import as_integer
+from gatewise.encode import Categorical, Encoder, Numeric
+from gatewise.encode.columns import Column
 from gatewise.encode.fit import default_names
-from gatewise.packing import pack_integers, pack_nibbles, unpack_integers, unpack_nibbles
-from gatewise.wiring import as_integer
+from gatewise.store.container import Document, Stored, Tensors, check_names
+from gatewise.store.packing import pack_integers, pack_nibbles, unpack_integers, unpack_nibbles
 
 MAX_COLUMNS = 2**20  # a file can say in bits that there is a column, which then takes half a kilobyte
 MAX_THRESHOLDS = 2**31 - 1
@@ -25,13 +22,24 @@ IS_CATEGORICAL, HAS_MISSING = 1, 2
 """Flags of a column, one nibble each."""
 
 
-def encode_columns(columns: Sequence[Column], named: bool) -> tuple[Tensors, Document]:
-    """Tensors and document that stand for columns."""
+def store_encoder(encoder: Encoder) -> Stored:
+    """What a file holds of an encoder.
+
+    Examples
+    --------
+    >>> tensors, document = store_encoder(Encoder.images((2, 2), 3))
+    >>> document
+    {'n_columns': 4, 'n_thresholds': 12, 'names': None, 'values': []}
+    >>> tensors["distinct"].view("<f8").tolist()
+    [63.75, 127.5, 191.25]
+    """
+    columns = encoder.columns
     if len(columns) > MAX_COLUMNS:
         raise ValueError(f"columns must number at most {MAX_COLUMNS} in a file, got {len(columns)}")
     numeric = [column for column in columns if isinstance(column, Numeric)]
     categorical = [column for column in columns if isinstance(column, Categorical)]
     thresholds = np.concatenate([np.empty(0), *(column.thresholds for column in numeric)])
+    # The columns of an image share their thresholds, so each distinct one is stored once.
     distinct, threshold_idx = np.unique(thresholds, return_inverse=True)
     sizes = [len(column.thresholds) for column in numeric]
     flags = [IS_CATEGORICAL * isinstance(column, Categorical) + HAS_MISSING * column.missing for column in columns]
@@ -44,35 +52,41 @@ def encode_columns(columns: Sequence[Column], named: bool) -> tuple[Tensors, Doc
     return tensors, {
         "n_columns": len(columns),
         "n_thresholds": len(thresholds),
-        "names": [column.name for column in columns] if named else None,
+        "names": [column.name for column in columns] if encoder.named else None,
         "values": [list(column.values) for column in categorical],
     }
 
 
-def decode_columns(tensors: Tensors, document: Document) -> tuple[list[Column], bool]:
-    """Inverse of `encode_columns`; raises ValueError or TypeError unless all is complete and consistent."""
+def restore_encoder(tensors: Tensors, document: Document) -> Encoder:
+    """Inverse of `store_encoder`; raises ValueError unless both are complete and consistent.
+
+    Examples
+    --------
+    >>> restore_encoder(*store_encoder(Encoder.images((2, 2), 3)))
+    Encoder(n_columns=4, n_bits=12, named=False)
+    """
     check_names("tensors of the encoder", tensors, {"flags", "sizes", "distinct", "threshold_idx"})
     check_names("document of the encoder", document, {"n_columns", "n_thresholds", "names", "values"})
     n_columns = as_integer("n_columns", document["n_columns"], 0, MAX_COLUMNS)
     flags = unpack_nibbles(tensors["flags"], n_columns)
     if n_columns and flags.max() > IS_CATEGORICAL + HAS_MISSING:
         raise ValueError(f"flags of a column must be below 4, got {flags.max()}")
-    names = _decode_names(document["names"], n_columns)
+    names = _restore_names(document["names"], n_columns)
     n_categorical = int((flags & IS_CATEGORICAL).sum())
     values = _as_list("values", document["values"], n_categorical)
-    thresholds = _decode_thresholds(tensors, document, n_columns - n_categorical)
+    thresholds = _restore_thresholds(tensors, document, n_columns - n_categorical)
     numeric, categorical = iter(thresholds), iter(values)
     columns: list[Column] = []
     for name, flag in zip(names or default_names(n_columns), flags.tolist(), strict=True):
         missing = bool(flag & HAS_MISSING)
         if flag & IS_CATEGORICAL:
-            columns.append(Categorical(name, _decode_values(next(categorical)), missing))
+            columns.append(Categorical(name, _restore_values(next(categorical)), missing))
         else:
             columns.append(Numeric(name, next(numeric), missing))
-    return columns, names is not None
+    return Encoder(tuple(columns), names is not None)
 
 
-def _decode_thresholds(tensors: Tensors, document: Document, n_numeric: int) -> list[NDArray[np.float64]]:
+def _restore_thresholds(tensors: Tensors, document: Document, n_numeric: int) -> list[NDArray[np.float64]]:
     n_thresholds = as_integer("n_thresholds", document["n_thresholds"], 0, MAX_THRESHOLDS)
     sizes = unpack_integers(tensors["sizes"], n_numeric)
     if (sizes < 0).any() or sizes.sum(dtype=np.int64) != n_thresholds:
@@ -89,7 +103,7 @@ def _decode_thresholds(tensors: Tensors, document: Document, n_numeric: int) -> 
     return np.split(distinct[threshold_idx], ends[:-1]) if n_numeric else []
 
 
-def _decode_names(names: Any, n_columns: int) -> tuple[str, ...] | None:
+def _restore_names(names: Any, n_columns: int) -> tuple[str, ...] | None:
     if names is None:
         return None
     texts = _as_list("names", names, n_columns)
@@ -98,7 +112,7 @@ def _decode_names(names: Any, n_columns: int) -> tuple[str, ...] | None:
     return tuple(texts)
 
 
-def _decode_values(values: Any) -> tuple[Any, ...]:
+def _restore_values(values: Any) -> tuple[Any, ...]:
     if not isinstance(values, list) or not all(isinstance(value, str | int | float) for value in values):
         raise ValueError(f"values of a column must be strings, numbers or bools, got {values!r:.200}")
     return tuple(values)

@@ -2,16 +2,19 @@
 
 import errno
 import os
-import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+OWN_FILES = "/proc/self/fd"  # where Linux shows the open files of the process
+
 
 def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file durably; on failure, or a kill at any moment, an older file of that name stays as it was.
+
+    On Linux the new file has no name while it is written, so a kill leaves nothing of it behind.
 
     Parameters
     ----------
@@ -54,16 +57,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield file
         return
     target = Path(os.path.realpath(path))
-    temporary = _name_beside(target)
-    try:
-        with open(temporary, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    unnamed = _open_unnamed(target.parent)
+    with _name_at_end(unnamed, target) if unnamed else _rename_at_end(target) as file:
+        yield file
     _sync_folder(target.parent)
 
 
@@ -108,9 +104,12 @@ def check_folder_replaceable(path: str | os.PathLike[str], names: Iterable[str])
 
     Examples
     --------
-    >>> check_folder_replaceable(".", ["x"])
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Path(folder, "mine.txt").touch()
+    ...     check_folder_replaceable(folder, ["x"])
     Traceback (most recent call last):
-    ValueError: folder . must be empty, hold only files of an earlier export, or not exist, got one with '.ci'...
+    ValueError: folder ... must be empty, hold only files of an earlier export, or not exist, got one with 'mine.txt'...
     """
     if os.path.isdir(path):
         others = sorted({entry.name for entry in os.scandir(path)} - set(names))
@@ -146,8 +145,68 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
     temporary.unlink()
 
 
+def _open_unnamed(folder: Path) -> BinaryIO | None:
+    """A new file in a folder that vanishes with the process unless it gets a name; None if there are no such files."""
+    flag = getattr(os, "O_TMPFILE", None)  # Linux only
+    if flag is None or not os.path.isdir(OWN_FILES):
+        return None
+    try:
+        return open(os.open(folder, flag | os.O_WRONLY, 0o666), "wb")
+    except OSError as error:
+        if error.errno in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL):  # of file systems and kernels without it
+            return None
+        raise
+
+
+@contextmanager
+def _name_at_end(file: BinaryIO, target: Path) -> Iterator[BinaryIO]:
+    """A file without a name, to be written; then it becomes `target`."""
+    with file:
+        yield file
+        _flush(file)
+        unnamed = f"{OWN_FILES}/{file.fileno()}"
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            # With a folder, Python calls linkat and lets it follow the link that stands for the open file.
+            os.link(unnamed, target, src_dir_fd=folder)
+        except FileExistsError:
+            # Nothing can be linked over a file, but a name can be moved over it.
+            temporary = _name_beside(target)
+            os.link(unnamed, temporary, src_dir_fd=folder)
+            _replace(temporary, target)
+        finally:
+            os.close(folder)
+
+
+@contextmanager
+def _rename_at_end(target: Path) -> Iterator[BinaryIO]:
+    """A file with a name of its own, to be written; then it becomes `target`. A kill leaves it behind."""
+    temporary = _name_beside(target)
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+            _flush(file)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _replace(temporary, target)
+
+
+def _replace(temporary: Path, target: Path) -> None:
+    try:
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _flush(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
 def _name_beside(target: Path) -> Path:
-    return target.parent / f".gatewise-{secrets.token_hex(8)}.tmp"
+    return target.parent / f".gatewise-{os.urandom(8).hex()}.tmp"
 
 
 def _sync_folder(folder: Path) -> None:

@@ -1,19 +1,15 @@
 """Compact coding of integer arrays and gate ids: what the `.gw` file stores instead of plain arrays.
 
 In: int32 values, or gate ids 0..15. Out: a uint8 array, and back again, exactly.
-Invariant: every value takes at least one bit, so decoding never gives more than 8 values per stored byte.
-
-A packed stream is, little-endian: the order (uint8, 0 or 1) and the start (uint32); the width of each frame
-(uint8, 1..32); the base of each frame (uint32); then the frames. A frame holds 128 numbers (the last one
-fewer), each minus the base, in ``width`` bits, least significant bit first. In order 0 the numbers are
-``v[i] - start``, in order 1 ``v[i] - v[i-1]`` with ``v[-1] = start``. Arithmetic is modulo 2**32.
+Invariant: every value takes at least one bit, so unpacking never gives more than 8 values per stored byte.
+`docs/format.md` specifies both codes.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 FRAME = 128
-CHUNK = 512  # frames decoded at a time: bounds the working memory
+CHUNK = 512  # frames unpacked at a time: bounds the working memory
 HEAD_BYTES = 1 + 4  # of a stream: its order and its start
 FRAME_HEAD_BYTES = 1 + 4  # its width and its base
 MAX_WIDTH = 32
@@ -85,7 +81,7 @@ def unpack_integers(packed: Bytes, n_values: int) -> NDArray[np.int32]:
 
 
 def pack_nibbles(gate: NDArray[np.uint8]) -> Bytes:
-    """Two gate ids a byte, the first in the low half; an odd last one is paired with 0.
+    """Two gate ids per byte, the first in the low half; an odd last one is paired with 0.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Training of logic gate networks: a loop that can be killed and resumed, and runs on many machines.
 
-Bits -> fit(network, task, data) -> Result: the best network, its circuit, its history
+Bits -> fit(network, task, data) -> Result: the best network, its circuit, its history, its model
 """
 
 import gatewise.nn  # noqa: F401  (first: it names the fix for a missing torch)
@@ -10,8 +10,8 @@ from gatewise.train.data import Bits, Values, split
 from gatewise.train.distributed import WorkerLostError, shard
 from gatewise.train.history import History, Record, TensorBoard
 from gatewise.train.loop import Result, fit
-from gatewise.train.recipe import Recipe
-from gatewise.train.schedule import Constant, Cosine
+from gatewise.train.problem import ConvergenceWarning
+from gatewise.train.recipe import Constant, Cosine, Recipe
 from gatewise.train.tasks import Binary, Classification, MultiLabel, Regression
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "CheckpointError",
     "Classification",
     "Constant",
+    "ConvergenceWarning",
     "Cosine",
     "History",
     "Mirror",

@@ -15,11 +15,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gatewise.container import FileError, read_container, write_container
-from gatewise.files import replace_file
+from gatewise.store.container import FileError, read_container, write_container
+from gatewise.store.files import replace_file
 
 FILE_NAME = "training.gwt"
 KIND = "training"
+VERSION = 2
 TYPES = {
     str(dtype).removeprefix("torch."): dtype
     for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int32, torch.int64, torch.uint8)
@@ -37,7 +38,7 @@ class Checkpoint:
     Parameters
     ----------
     folder : path
-        One folder a run. A run that finds its own state there goes on from it.
+        One folder per run. A run that finds its own state there goes on from it.
     every : int
         Steps between two checkpoints; at most so many are lost. The last state is always written.
     """
@@ -82,12 +83,12 @@ class Checkpoint:
         return self.path.read_bytes() if self.path.exists() else None
 
 
-def encode_state(tensors: dict[str, Tensor], document: dict[str, Any]) -> bytes:
+def store_state(tensors: dict[str, Tensor], document: dict[str, Any]) -> bytes:
     """Tensors and a JSON document as bytes.
 
     Examples
     --------
-    >>> tensors, document = decode_state(encode_state({"x": torch.ones(1, 2)}, {"step": 3}), "here")
+    >>> tensors, document = restore_state(store_state({"x": torch.ones(1, 2)}, {"step": 3}), "here")
     >>> tensors["x"].tolist(), document
     ([[1.0, 1.0]], {'step': 3})
     """
@@ -96,15 +97,18 @@ def encode_state(tensors: dict[str, Tensor], document: dict[str, Any]) -> bytes:
         flat = tensor.detach().cpu().contiguous().reshape(-1)
         arrays[name] = flat.view(torch.uint8).numpy() if flat.numel() else np.zeros(0, np.uint8)
         kinds[name] = [str(tensor.dtype).removeprefix("torch."), list(tensor.shape)]
-    return write_container(arrays, {"kind": KIND, "tensors": kinds, "state": document})
+    return write_container(arrays, {"kind": KIND, "version": VERSION, "tensors": kinds, "state": document})
 
 
-def decode_state(data: bytes, source: object) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Inverse of `encode_state`; raises FileError for anything else."""
+def restore_state(data: bytes, source: object) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Inverse of `store_state`; raises FileError for anything else."""
     try:
         arrays, document = read_container(data)
         if document.get("kind") != KIND:
             raise FileError(f"kind must be {KIND!r}, got {document.get('kind')!r:.60}")
+        if document.get("version", 1) != VERSION:
+            rule = f"version must be {VERSION}, the one that this gatewise writes"
+            raise FileError(f"{rule}, got {document.get('version', 1)!r:.60}")
         tensors = {}
         for name, (dtype, shape) in document["tensors"].items():
             tensors[name] = torch.from_numpy(arrays[name].copy()).view(TYPES[dtype]).reshape(shape)

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from gatewise.run.bits import PackedRows
+from gatewise.bits import PackedRows
 
 CHUNK_ROWS = 4096  # rows checked and packed at once
 CHUNK_BYTES = 2**19  # batches are unpacked together up to this size, which fits into a cache

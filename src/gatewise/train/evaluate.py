@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gatewise.nn.discretize import discretize, logic_layers, read_counts
+from gatewise.gates import N_GATES
+from gatewise.nn.discretize import discretize, read_counts, take_apart
 from gatewise.run.engine import Engine, Rows
 from gatewise.train.data import Data
 from gatewise.train.distributed import Team
@@ -20,8 +21,8 @@ from gatewise.train.tasks import Task
 MAX_SOFT_ROWS = 2000
 
 
-def hard_outputs(net: nn.Module, rows: Rows) -> Tensor:
-    """What ``net.eval()`` gives for rows of bits, computed by the engine.
+def circuit_outputs(net: nn.Module, rows: Rows) -> Tensor:
+    """What ``net.eval()`` gives for rows of bits, computed by its circuit.
 
     Parameters
     ----------
@@ -36,21 +37,22 @@ def hard_outputs(net: nn.Module, rows: Rows) -> Tensor:
     --------
     >>> from gatewise.nn import logic_network
     >>> net = logic_network(4, [8], 2, seed=0)
-    >>> hard_outputs(net, np.zeros((3, 4), bool)).shape
+    >>> circuit_outputs(net, np.zeros((3, 4), bool)).shape
     torch.Size([3, 2])
     """
-    engine = Engine(discretize(net), threads=torch.get_num_threads())
+    on_cpu = net if next(net.parameters()).device.type == "cpu" else copy.deepcopy(net).cpu()
+    engine = Engine(discretize(on_cpu), threads=torch.get_num_threads())
     with torch.no_grad():
-        return read_counts(net, torch.from_numpy(engine.counts(rows)))
+        return read_counts(on_cpu, torch.from_numpy(engine.counts(rows)))
 
 
 @dataclass(frozen=True)
 class Scores:
     """Weighted means over rows; see `gatewise.train.Record` for their meaning."""
 
+    score: float
     soft_loss: float
-    soft: float
-    hard: float
+    soft_score: float
     gap: float
     gates: list[list[int]]
 
@@ -74,31 +76,23 @@ class Evaluator:
         self._y, self._weights = torch.from_numpy(data.targets), torch.from_numpy(weights)
 
     def __call__(self, net: nn.Module) -> Scores:
-        circuit = discretize(net)
-        engine = Engine(circuit, threads=torch.get_num_threads())
-        counts = torch.from_numpy(engine.counts(self._data.packed))
         sample_y, sample_weights = self._y[self._sample], self._weights[self._sample]
         with torch.no_grad():
-            hard_rows = self._task.score(read_counts(_on_cpu(net), counts), self._y)
+            scores = self._task.score(circuit_outputs(net, self._data.packed), self._y)
             outputs = _soft_outputs(net, self._data.read(self._sample))
-            rows = (self._task.loss(outputs, sample_y), self._task.score(outputs, sample_y), hard_rows[self._sample])
+            rows = (self._task.loss(outputs, sample_y), self._task.score(outputs, sample_y), scores[self._sample])
         sums = [sample_weights @ each.double() for each in rows]
-        totals = [*sums, sample_weights.sum(), self._weights @ hard_rows, self._weights.sum()]
-        *joint, n_sampled, hard, n_rows = self._team.sum([float(total) for total in totals]).tolist()
-        soft_loss, soft, hard_on_sample = (value / n_sampled for value in joint)
-        gap = soft - hard_on_sample if self._task.maximize else hard_on_sample - soft
-        ends = np.cumsum([layer.out_features for layer in logic_layers(net)])[:-1]
-        gates = [np.bincount(part, minlength=16).tolist() for part in np.split(circuit.gate, ends)]
-        return Scores(soft_loss, soft, hard / n_rows, gap, gates)
+        totals = [*sums, sample_weights.sum(), self._weights @ scores, self._weights.sum()]
+        *joint, n_sampled, score, n_rows = self._team.sum([float(total) for total in totals]).tolist()
+        soft_loss, soft_score, score_on_sample = (value / n_sampled for value in joint)
+        gap = soft_score - score_on_sample if self._task.maximize else score_on_sample - soft_score
+        gates = [np.bincount(layer.gates(), minlength=N_GATES).tolist() for layer in take_apart(net).layers]
+        return Scores(score / n_rows, soft_loss, soft_score, gap, gates)
 
 
 def _soft_outputs(net: nn.Module, x: Tensor) -> Tensor:
     """Outputs as training sees them, on the CPU, without leaving a trace in what sampling observes or draws."""
-    if any(getattr(module, "is_hard", False) for module in net.modules()):
+    if any(layer.sampling.is_hard for layer in take_apart(net).layers):
         net = copy.deepcopy(net)
     with torch.random.fork_rng(devices=[]):
         return net.train()(x.to(next(net.parameters()).device)).cpu()
-
-
-def _on_cpu(net: nn.Module) -> nn.Module:
-    return net if next(net.parameters()).device.type == "cpu" else copy.deepcopy(net).cpu()

@@ -3,6 +3,7 @@
 In: records, in order. Out: the same as plain JSON, a figure, or event files. Nothing here influences training.
 """
 
+import io
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gatewise.extras import require
 from gatewise.gates import NAMES
 
 if TYPE_CHECKING:
@@ -33,12 +35,12 @@ class Record:
         Of the last step.
     loss : float
         Mean over the rows of the epoch, as they were trained on.
-    soft_loss, soft : float
-        Loss and score of the network as training sees it, on up to 2,000 rows.
-    hard : float
+    score : float
         Score of the circuit, on all rows.
+    soft_loss, soft_score : float
+        Loss and score of the network as training sees it, on up to 2,000 of these rows.
     gap : float
-        By how much the circuit is worse than the network, on the rows of `soft`.
+        By how much the circuit is worse than the network, on the rows of `soft_score`.
     gates : list of lists of 16 ints
         How many gates of each layer are of each kind.
     """
@@ -48,9 +50,9 @@ class Record:
     seconds: float
     learning_rate: float
     loss: float
+    score: float
     soft_loss: float
-    soft: float
-    hard: float
+    soft_score: float
     gap: float
     gates: list[list[int]]
 
@@ -60,7 +62,7 @@ class History(Sequence[Record]):
 
     Examples
     --------
-    >>> History([Record(1, 10, 0.5, 0.01, 0.7, 0.6, 0.9, 0.89, 0.01, [[0] * 16])])["hard"]
+    >>> History([Record(1, 10, 0.5, 0.01, 0.7, 0.89, 0.6, 0.9, 0.01, [[0] * 16])])["score"]
     [0.89]
     """
 
@@ -79,7 +81,7 @@ class History(Sequence[Record]):
         return [getattr(record, key) for record in self.records] if isinstance(key, str) else self.records[key]
 
     def __repr__(self) -> str:
-        last = f", last hard {self.score_name} {self.records[-1].hard:.4f}" if self.records else ""
+        last = f", last {self.score_name} {self.records[-1].score:.4f}" if self.records else ""
         return f"History({len(self)} records{last})"
 
     def to_json(self) -> list[dict[str, Any]]:
@@ -87,20 +89,31 @@ class History(Sequence[Record]):
         return [asdict(record) for record in self.records]
 
     def plot(self) -> "Figure":
-        """Losses, scores, gap and gates over the epochs, as a matplotlib figure."""
-        try:
-            from matplotlib.figure import Figure
-        except ModuleNotFoundError as error:
-            message = "History.plot needs matplotlib: pip install 'gatewise[plot]'"
-            raise ModuleNotFoundError(message, name="matplotlib") from error
+        """Losses, scores, gap and gates over the epochs.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Notebooks show it, whether or not they have loaded pyplot; ``savefig`` writes it to a file.
+        """
+        module = require("matplotlib.figure", "plot", needed_by="History.plot")
         if not self.records:
             raise ValueError("history must have records to be plotted, got none; train for at least one epoch")
-        figure = Figure(figsize=(12, 8), layout="constrained")
+
+        class Chart(module.Figure):  # type: ignore[misc, name-defined]
+            """A figure that shows itself: matplotlib's own are shown by pyplot only."""
+
+            def _repr_png_(self) -> bytes:
+                buffer = io.BytesIO()
+                self.savefig(buffer, format="png")
+                return buffer.getvalue()
+
+        figure: Figure = Chart(figsize=(12, 8), layout="constrained")
         losses, scores, gaps, gates = figure.subplots(2, 2).flat
         epochs = self["epoch"]
         for axes, title, fields in (
             (losses, "loss", ("loss", "soft_loss")),
-            (scores, self.score_name, ("soft", "hard")),
+            (scores, self.score_name, ("score", "soft_score")),
             (gaps, "discretization gap", ("gap",)),
         ):
             for field in fields:
@@ -123,15 +136,11 @@ class TensorBoard:
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ModuleNotFoundError as error:
-            message = "train.TensorBoard needs tensorboard: pip install 'gatewise[tensorboard]'"
-            raise ModuleNotFoundError(message, name="tensorboard") from error
-        self._writer = SummaryWriter(os.fspath(folder))
+        module = require("torch.utils.tensorboard", "tensorboard", needed_by="train.TensorBoard")
+        self._writer = module.SummaryWriter(os.fspath(folder))
 
     def __call__(self, record: Record) -> None:
-        for name in ("loss", "soft_loss", "soft", "hard", "gap", "learning_rate"):
+        for name in ("loss", "score", "soft_loss", "soft_score", "gap", "learning_rate"):
             self._writer.add_scalar(name, getattr(record, name), record.step)
         for layer_idx, counts in enumerate(record.gates):
             kinds = dict(zip(NAMES, counts, strict=True))

@@ -7,6 +7,7 @@ not they were killed and resumed in between.
 
 import copy
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -15,20 +16,24 @@ import torch
 from torch import nn
 
 from gatewise.circuit import Circuit
-from gatewise.nn import discretize
+from gatewise.encode import Encoder
+from gatewise.heads import Label
+from gatewise.model import Model
+from gatewise.nn import discretize, make_head
 from gatewise.run.engine import Rows
 from gatewise.train.checkpoint import Checkpoint
 from gatewise.train.data import Data, draw_chunks, shuffle
 from gatewise.train.distributed import join_team
-from gatewise.train.evaluate import Evaluator, hard_outputs
+from gatewise.train.evaluate import Evaluator, circuit_outputs
 from gatewise.train.history import History, Record
-from gatewise.train.problem import Problem
+from gatewise.train.problem import ConvergenceWarning, Problem
 from gatewise.train.progress import Bar
 from gatewise.train.recipe import Recipe
 from gatewise.train.saver import Saver
 from gatewise.train.state import State
 from gatewise.train.stepper import Stepper, make_optimizer
-from gatewise.train.tasks import Task
+from gatewise.train.tasks import MultiLabel, Task
+from gatewise.wiring import SeededCircuit
 
 Callback = Callable[[Record], object]
 
@@ -56,12 +61,50 @@ class Result:
     interrupted: bool
 
     def circuit(self) -> Circuit:
-        """The circuit of `net`, not optimized."""
+        """The circuit of `net`, not simplified."""
         return discretize(self.net)
 
     def predict(self, rows: Rows) -> np.ndarray:
         """Classes, labels or values that the circuit and its head give for rows of bits."""
-        return self.task.predict(hard_outputs(self.net, rows)).numpy()
+        return self.task.predict(circuit_outputs(self.net, rows)).numpy()
+
+    def model(
+        self,
+        encoder: Encoder,
+        labels: Sequence[Label] | None = None,
+        *,
+        circuit: Circuit | SeededCircuit | None = None,
+    ) -> Model:
+        """The result as a model that reads raw rows: to be saved, run and exported, without torch.
+
+        Parameters
+        ----------
+        encoder : Encoder
+            Gave the bits that the network was trained on.
+        labels : sequence of str, int, float or bool, one per class, optional
+            Of the classes; 0, 1, 2, ... by default. Regressions have none.
+        circuit : Circuit or SeededCircuit, optional
+            Another form of the network's circuit, such as ``nn.discretize_seeded(result.net)``, whose file is smaller.
+
+        Returns
+        -------
+        Model
+            Its circuit is simplified. It predicts what `predict` gives, in the words of `labels`.
+
+        Examples
+        --------
+        >>> from gatewise import Encoder, train
+        >>> ages = np.arange(80.0)[:, None]
+        >>> encoder, task = Encoder.fit(ages), train.Classification(2)
+        >>> data = train.Bits(encoder.encode_rows(ages), ages[:, 0] >= 18)
+        >>> recipe = Recipe(epochs=30, batch_size=20, schedule=train.Constant(0.05))
+        >>> result = fit(task.network(encoder.n_bits, [64, 64], seed=0), task, data, recipe=recipe)
+        >>> result.model(encoder, labels=["young", "old"]).predict([[3.0], [70.0]]).tolist()
+        ['young', 'old']
+        """
+        if isinstance(self.task, MultiLabel):
+            raise TypeError(f"task must be Classification or Regression for a Model, got {self.task}; use predict")
+        return Model.build(encoder, circuit or self.circuit(), make_head(self.net, labels))
 
 
 def fit(
@@ -98,15 +141,20 @@ def fit(
     -------
     Result
 
+    Warns
+    -----
+    ConvergenceWarning
+        Nothing was learned: the circuit is no better than one answer for all rows, or none of its gates changed.
+
     Examples
     --------
     >>> rows = np.random.default_rng(0).integers(0, 2, (200, 6))
     >>> from gatewise import train
     >>> task = train.Classification(2)
     >>> recipe = Recipe(epochs=10, batch_size=20, schedule=train.Constant(0.05))
-    >>> net = task.network(6, [32, 32], seed=0, generator=torch.Generator().manual_seed(0))
+    >>> net = task.network(6, [32, 32], seed=0)
     >>> result = fit(net, task, train.Bits(rows, rows[:, 0] & rows[:, 1]), recipe=recipe)
-    >>> result.history[-1].hard > 0.9
+    >>> result.history[-1].score > 0.9
     True
     """
     recipe = recipe or Recipe()
@@ -127,6 +175,9 @@ def fit(
             bar.close()
         if state.best is not None:
             own.load_state_dict(state.best)
+        shortfall = None if interrupted or team.rank else problem.find_shortfall(own, state.best_record())
+        if shortfall:
+            warnings.warn(shortfall, ConvergenceWarning, stacklevel=2)
         return Result(own.eval(), task, state.history, state.best_epoch, interrupted)
 
 
@@ -145,7 +196,7 @@ def _train(problem: Problem, state: State, saver: Saver, bar: Bar, callbacks: Se
         state.note_epoch()
         if state.epoch % recipe.evaluate_every == 0 or state.epoch == recipe.epochs:
             scores = evaluate(state.net)
-            record = Record(state.epoch, state.step, state.seconds, stepper.rate, loss, **vars(scores))
+            record = Record(state.epoch, state.step, state.seconds, stepper.learning_rate, loss, **vars(scores))
             state.note_record(record, selects=problem.has_validation)
             bar.show(record)
             for callback in callbacks if problem.team.rank == 0 else ():

@@ -11,13 +11,19 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from gatewise.nn.discretize import logic_layers
+from gatewise.nn.discretize import take_apart
 from gatewise.train.data import Data
 from gatewise.train.distributed import Team
-from gatewise.train.evaluate import hard_outputs
+from gatewise.train.history import Record
 from gatewise.train.recipe import Recipe
 from gatewise.train.state import State
 from gatewise.train.tasks import Task
+
+ROUNDING = 1e-9  # of scores
+
+
+class ConvergenceWarning(UserWarning):
+    """A training that learned nothing."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,8 @@ class Problem:
         Rows of all workers, and how many of them the workers before this one have.
     weight_scale : float
         Makes 1 the mean weight of all rows.
+    baseline : float
+        Score, on the rows of `evaluation`, of the best answer that is the same for all rows.
     """
 
     net: nn.Module
@@ -50,6 +58,7 @@ class Problem:
     n_rows: int
     first_row: int
     weight_scale: float
+    baseline: float
 
     @classmethod
     def check(
@@ -59,16 +68,26 @@ class Problem:
         if recipe.patience and validation is None:
             raise ValueError("validation must be given for early stopping, got None; train.split makes it")
         data = _check_data("data", net, task, data)
-        counts = team.sum(task.count(data.targets)).astype(np.int64)
         validation_counts = None
         if validation is not None:
             validation = _check_data("validation", net, task, validation)
-            validation_counts = team.sum(task.count(validation.targets)).astype(np.int64)
-        task.check_counts(counts, validation_counts)
+            validation_counts = team.sum(task.count(validation.targets))
+        task.check_counts(team.sum(task.count(data.targets)), validation_counts)
         sizes = team.gather(len(data))
         evaluation = data if validation is None else validation
         total, _ = (_sum_weights(name, each, team) for name, each in (("data", data), ("validation", evaluation)))
-        return cls(net, task, data, evaluation, recipe, team, sum(sizes), sum(sizes[: team.rank]), sum(sizes) / total)
+        return cls(
+            net=net,
+            task=task,
+            data=data,
+            evaluation=evaluation,
+            recipe=recipe,
+            team=team,
+            n_rows=sum(sizes),
+            first_row=sum(sizes[: team.rank]),
+            weight_scale=sum(sizes) / total,
+            baseline=task.baseline(team.sum(task.count(evaluation.targets, evaluation.weights))),
+        )
 
     @property
     def has_validation(self) -> bool:
@@ -90,12 +109,28 @@ class Problem:
             )
         return loss
 
+    def find_shortfall(self, net: nn.Module, record: Record) -> str | None:
+        """What to tell the user of a trained network that learned nothing, given its record; None if it did."""
+        task, score = self.task, record.score
+        best = 1.0 if task.maximize else 0.0
+        if score == best or abs(self.baseline - best) < ROUNDING:  # nothing more can be learned
+            return None
+        ahead = (score - self.baseline) if task.maximize else (self.baseline - score)
+        layers = zip(take_apart(net).layers, take_apart(self.net).layers, strict=True)
+        is_same = all(np.array_equal(trained.gates(), given.gates()) for trained, given in layers)
+        if ahead > ROUNDING and not is_same:
+            return None
+        unchanged = f"no gate changed in {record.step} steps, and " if is_same else ""
+        rows = "validation" if self.has_validation else "training"
+        return (
+            f"nothing was learned: {unchanged}the circuit's {task.score_name} on the {rows} rows is {score:.4g}, where "
+            f"one answer for all rows gives {self.baseline:.4g}; train for more epochs or at a higher learning rate"
+        )
+
     def describe(self) -> dict[str, Any]:
         """What a run must have in common with the one it continues; equal for any number of workers."""
-        layers = logic_layers(self.net)
-        kinds = [f"{layer.parametrization.kind} {layer.relaxation} {layer.grad_factor}" for layer in layers]
         return {
-            "net": f"{self.net} {kinds}",
+            "net": repr(self.net),
             "task": repr(self.task),
             **self.recipe.describe(),
             "data": self._summarize(self.data),
@@ -109,12 +144,12 @@ class Problem:
 
 
 def _check_data(name: str, net: nn.Module, task: Task, data: Data) -> Data:
-    n_inputs = logic_layers(net)[0].in_features
-    if data.n_features != n_inputs:
-        raise ValueError(f"{name} must have {n_inputs} features, as the network's inputs, got {data.n_features}")
-    n_groups = hard_outputs(net, np.zeros((1, n_inputs), bool)).shape[1]
-    if n_groups != task.groups:
-        raise ValueError(f"net must have {task.groups} groups for {task}, got {n_groups}; task.network builds it")
+    parts = take_apart(net)
+    if data.n_features != parts.in_features:
+        raise ValueError(f"{name} must have {parts.in_features} features, as the network reads, got {data.n_features}")
+    if parts.sums is None or parts.groups != task.groups:
+        got = parts.groups if parts.sums else "no GroupSum"
+        raise ValueError(f"net must have {task.groups} groups for {task}, got {got}; task.network builds it")
     return data.with_targets(task.check(name, data.targets))
 
 

@@ -1,13 +1,14 @@
-"""Bar: a progress bar over the steps of a run, or nothing."""
+"""Bar: a progress bar over the steps of a run, in a terminal or a notebook, or nothing."""
 
 from typing import Any
 
+from gatewise.extras import require
 from gatewise.train.history import Record
 from gatewise.train.state import State
 
 
 class Bar:
-    """Shows steps, steps per second, and the last record's loss, hard score and gap.
+    """Shows steps, steps per second, and the last record's loss, score and gap.
 
     Parameters
     ----------
@@ -21,12 +22,8 @@ class Bar:
         self._bar: Any = None
         if not shown:
             return
-        try:
-            from tqdm import tqdm
-        except ModuleNotFoundError as error:
-            message = "progress=True needs tqdm: pip install 'gatewise[torch]'"
-            raise ModuleNotFoundError(message, name="tqdm") from error
-        self._bar = tqdm(total=n_steps, initial=state.step, unit=" steps", dynamic_ncols=True)
+        module = require("tqdm.auto", "torch", needed_by="progress=True")
+        self._bar = module.tqdm(total=n_steps, initial=state.step, unit=" steps", dynamic_ncols=True)
         self._score_name = state.history.score_name
 
     def update(self, n_steps: int) -> None:
@@ -37,7 +34,7 @@ class Bar:
     def show(self, record: Record) -> None:
         """Show a record beside the bar."""
         if self._bar is not None:
-            shown = {"loss": record.loss, f"hard {self._score_name}": record.hard, "gap": record.gap}
+            shown = {"loss": record.loss, self._score_name: record.score, "gap": record.gap}
             self._bar.set_postfix({name: f"{value:.4f}" for name, value in shown.items()})
 
     def close(self) -> None:

@@ -1,10 +1,72 @@
-"""Recipe: the settings of a run that decide its result, in one value."""
+"""Recipe: the settings of a run that decide its result, in one value, and the schedules of the learning rate.
 
+A schedule takes a step and the number of steps of the run, and gives the learning rate of that step.
+"""
+
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from gatewise.checks import MAX_SEED, as_integer
 from gatewise.train.augment import Augment
-from gatewise.train.schedule import Constant, Schedule
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The same rate at every step, as in the paper.
+
+    Examples
+    --------
+    >>> Constant(0.01)(5, 100)
+    0.01
+    """
+
+    learning_rate: float = 0.01
+
+    def __post_init__(self) -> None:
+        _check_learning_rate(self.learning_rate)
+
+    def __call__(self, step: int, n_steps: int) -> float:
+        return self.learning_rate
+
+
+@dataclass(frozen=True)
+class Cosine:
+    """A linear rise to `learning_rate`, then half a cosine down to `learning_rate * final`.
+
+    Parameters
+    ----------
+    learning_rate : float
+    warmup : float
+        Share of the steps in which the rate rises.
+    final : float
+        Last rate as a share of `learning_rate`.
+
+    Examples
+    --------
+    >>> [round(Cosine(1.0, warmup=0.2)(step, 10), 2) for step in range(0, 10, 2)]
+    [0.5, 1.0, 0.85, 0.5, 0.15]
+    """
+
+    learning_rate: float = 0.01
+    warmup: float = 0.05
+    final: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check_learning_rate(self.learning_rate)
+        if not (0 <= self.warmup < 1 and 0 <= self.final <= 1):
+            raise ValueError(f"warmup must be in [0, 1) and final in [0, 1], got {self.warmup} and {self.final}")
+
+    def __call__(self, step: int, n_steps: int) -> float:
+        n_rising = int(self.warmup * n_steps)
+        if step < n_rising:
+            return self.learning_rate * (step + 1) / n_rising
+        falling = 0.5 * (1 + math.cos(math.pi * (step - n_rising) / (n_steps - n_rising)))
+        return self.learning_rate * (self.final + (1 - self.final) * falling)
+
+
+Schedule = Callable[[int, int], float]
 
 
 @dataclass(frozen=True)
@@ -15,7 +77,7 @@ class Recipe:
     ----------
     epochs : int
     batch_size : int
-        Rows a step, of all workers together.
+        Rows per step, of all workers together.
     schedule : Constant, Cosine, or a function of step and number of steps
         The learning rate.
     seed : int
@@ -51,8 +113,7 @@ class Recipe:
                 raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
         if self.clip is not None and not self.clip > 0:
             raise ValueError(f"clip must be positive, got {self.clip}")
-        if not 0 <= self.seed < 2**63:
-            raise ValueError(f"seed must be in 0..2**63 - 1, got {self.seed}")
+        as_integer("seed", self.seed, 0, MAX_SEED)
 
     def describe(self) -> dict[str, Any]:
         """The settings that a resumed run must have in common with the one it continues: all but the epochs.
@@ -60,7 +121,12 @@ class Recipe:
         Examples
         --------
         >>> Recipe().describe()["schedule"]
-        'Constant(rate=0.01)'
+        'Constant(learning_rate=0.01)'
         """
         values = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "epochs"}
         return {name: getattr(value, "__qualname__", repr(value)) for name, value in values.items()}
+
+
+def _check_learning_rate(value: float) -> None:
+    if not (value > 0 and math.isfinite(value)):
+        raise ValueError(f"learning_rate must be positive and finite, got {value}")

@@ -6,7 +6,7 @@ In: a state and where to keep it. Out: checkpoints, written by worker 0 alone, a
 import os
 from typing import Any
 
-from gatewise.train.checkpoint import Checkpoint, decode_state, encode_state
+from gatewise.train.checkpoint import Checkpoint, restore_state, store_state
 from gatewise.train.distributed import Team
 from gatewise.train.problem import Problem
 from gatewise.train.state import State
@@ -49,7 +49,7 @@ class Saver:
         self._description = self._problem.describe()
         if data is None:
             return
-        tensors, document = decode_state(data, checkpoint.path)
+        tensors, document = restore_state(data, checkpoint.path)
         for name, value in self._description.items():
             if document["run"].get(name) != value:
                 raise ValueError(
@@ -76,5 +76,5 @@ class Saver:
         state.loss_sum = loss_sum if self._team.rank == 0 else 0.0
         if self._team.rank == 0:
             tensors, document = state.capture()
-            self._checkpoint.write(encode_state(tensors, {"run": self._description, **document}))
+            self._checkpoint.write(store_state(tensors, {"run": self._description, **document}))
         self._saved_step = state.step

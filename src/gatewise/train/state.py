@@ -12,7 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gatewise.nn import TrainStep
+from gatewise.nn import Gumbel, TrainStep
+from gatewise.nn.discretize import take_apart
 from gatewise.train.history import History, Record
 
 Tensors = dict[str, Tensor]
@@ -65,11 +66,15 @@ class State:
     def note_record(self, record: Record, *, selects: bool) -> None:
         """Add a record, and keep the network if its circuit scores best so far, or always unless `selects`."""
         self.history.records.append(record)
-        score = record.hard if self.maximize else -record.hard
+        score = record.score if self.maximize else -record.score
         self.n_stale += 1
         if score > self.best_score or not selects:
             self.best = {name: tensor.detach().clone() for name, tensor in self.net.state_dict().items()}
             self.best_epoch, self.best_score, self.n_stale = record.epoch, score, 0
+
+    def best_record(self) -> Record:
+        """The record of the network that was kept."""
+        return next(record for record in reversed(self.history) if record.epoch == self.best_epoch)
 
     def n_bytes(self) -> int:
         """About the size of a checkpoint: weights, two moments, best network, history."""
@@ -119,8 +124,9 @@ class State:
         self.history.records[:] = [Record(**record) for record in document["history"]]
 
     def _generators(self) -> list[torch.Generator]:
-        own = {id(module): getattr(module, "generator", None) for module in self.net.modules()}
-        return [torch.default_generator, *(each for each in own.values() if isinstance(each, torch.Generator))]
+        samplings = [layer.sampling for layer in take_apart(self.net).layers]
+        own = {id(each.generator): each.generator for each in samplings if isinstance(each, Gumbel) and each.generator}
+        return [torch.default_generator, *own.values()]
 
 
 def _below(prefix: str, values: dict[str, Any]) -> dict[str, Any]:

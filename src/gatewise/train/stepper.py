@@ -20,12 +20,12 @@ def make_optimizer(net: nn.Module, problem: Problem) -> Optimizer:
     loss, alone = problem.task.loss_name, problem.team.size == 1
     part = problem.task.native_part(net)
     if loss and alone and not problem.recipe.clip and TrainStep.supports(part):
-        return TrainStep(part, loss, label_smoothing=problem.task.smoothing)  # type: ignore[arg-type]
+        return TrainStep(part, loss, label_smoothing=problem.task.label_smoothing)  # type: ignore[arg-type]
     return torch.optim.Adam(net.parameters(), fused=True)
 
 
 class Stepper:
-    """Takes steps on the weights of a state; `rate` is the learning rate of the last one."""
+    """Takes steps on the weights of a state; `learning_rate` is that of the last one."""
 
     def __init__(self, problem: Problem, state: State) -> None:
         self._problem, self._state = problem, state
@@ -34,30 +34,30 @@ class Stepper:
         self._parameters = list(state.net.parameters())
         self._device = self._parameters[0].device
         self._augmenting = torch.Generator()
-        self.rate = 0.0
+        self.learning_rate = 0.0
 
     def take(self, chunk: Chunk) -> Sequence[Tensor | float]:
         """Forward, backward and update for each batch; gives the mean losses of this worker's rows."""
         state, problem, optimizer = self._state, self._problem, self._state.optimizer
         steps = range(state.step, state.step + len(chunk.sizes))
-        rates = [problem.recipe.schedule(step, problem.n_steps) for step in steps]
-        self.rate = rates[-1]
+        learning_rates = [problem.recipe.schedule(step, problem.n_steps) for step in steps]
+        self.learning_rate = learning_rates[-1]
         if problem.recipe.augment:
             x = torch.cat([self._augment(*each) for each in zip(chunk.x.split(chunk.sizes), steps, strict=True)])
             chunk = chunk._replace(x=x)
         weight = None if chunk.weight is None else chunk.weight * problem.weight_scale
         if isinstance(optimizer, TrainStep):
-            return optimizer.run(chunk.x, problem.task.native_targets(chunk.y), chunk.sizes, rates, weight)
+            return optimizer.run(chunk.x, problem.task.native_targets(chunk.y), chunk.sizes, learning_rates, weight)
         parts = chunk.x, chunk.y, torch.ones(len(chunk.y)) if weight is None else weight
-        batches = zip(*(part.split(chunk.sizes) for part in parts), chunk.joint_sizes, rates, strict=True)
+        batches = zip(*(part.split(chunk.sizes) for part in parts), chunk.joint_sizes, learning_rates, strict=True)
         return [self._take_by_autograd(optimizer, *batch) for batch in batches]
 
     def _take_by_autograd(
-        self, optimizer: torch.optim.Optimizer, x: Tensor, y: Tensor, weight: Tensor, n_joint: int, rate: float
+        self, optimizer: torch.optim.Optimizer, x: Tensor, y: Tensor, weight: Tensor, n_joint: int, learning_rate: float
     ) -> Tensor:
         problem = self._problem
         for group in optimizer.param_groups:
-            group["lr"] = rate
+            group["lr"] = learning_rate
         outputs, y, weight = self._model(x.to(self._device)), y.to(self._device), weight.to(self._device)
         # The mean of nothing would be NaN.
         loss = (problem.task.loss(outputs, y) * weight).mean() if len(x) else outputs.sum()

@@ -1,6 +1,7 @@
 """What a network is trained for: its head, the loss, the score of its circuit, and which targets make sense.
 
-In: outputs of a network, (n_rows, groups), and targets. Out: a loss and a score for each row.
+In: outputs of a network, (n_rows, groups), and targets. Out: a loss and a score for each row, and the score of the best
+answer that is the same for all rows.
 A task is a small value without state; everything that predictions need is in the network that `network` builds.
 `loss_name` is what `nn.TrainStep` calls the same loss, or None; `native_part` and `native_targets` give the network and
 the targets that it takes.
@@ -28,7 +29,7 @@ class Classification:
     ----------
     classes : int
         Targets are integers in 0..classes - 1.
-    smoothing : float
+    label_smoothing : float
         Share of a target's probability that is spread over all classes.
 
     Examples
@@ -40,7 +41,7 @@ class Classification:
     """
 
     classes: int
-    smoothing: float = 0.0
+    label_smoothing: float = 0.0
 
     score_name: ClassVar[str] = "accuracy"
     maximize: ClassVar[bool] = True
@@ -49,8 +50,8 @@ class Classification:
     def __post_init__(self) -> None:
         if self.classes < 2:
             raise ValueError(f"classes must be at least 2, got {self.classes}; for a yes or no use Binary")
-        if not 0 <= self.smoothing < 1:
-            raise ValueError(f"smoothing must be in [0, 1), got {self.smoothing}")
+        if not 0 <= self.label_smoothing < 1:
+            raise ValueError(f"label_smoothing must be in [0, 1), got {self.label_smoothing}")
 
     @property
     def groups(self) -> int:
@@ -69,11 +70,15 @@ class Classification:
         _refuse_values(f"{name} targets must be in 0..{self.classes - 1}", wrong, targets)
         return targets.astype(np.int64)
 
-    def count(self, targets: NDArray[Any]) -> NDArray[np.int64]:
-        """Rows of each class."""
-        return np.bincount(targets, minlength=self.classes)
+    def count(self, targets: NDArray[Any], weights: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Rows of each class, or the sums of their weights, (classes,)."""
+        return np.bincount(targets, weights, minlength=self.classes)
 
-    def check_counts(self, training: NDArray[np.int64], validation: NDArray[np.int64] | None) -> None:
+    def baseline(self, counts: NDArray[Any]) -> float:
+        """Accuracy of the most frequent class, whatever the row."""
+        return float(counts.max() / counts.sum())
+
+    def check_counts(self, training: NDArray[Any], validation: NDArray[Any] | None) -> None:
         """Raise ValueError for one class only, or for a validation without a class that training has or vice versa."""
         present = np.flatnonzero(training)
         if len(present) < 2:
@@ -93,7 +98,7 @@ class Classification:
 
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
         """Cross-entropy, (n_rows,)."""
-        return functional.cross_entropy(outputs, y, label_smoothing=self.smoothing, reduction="none")
+        return functional.cross_entropy(outputs, y, label_smoothing=self.label_smoothing, reduction="none")
 
     def native_part(self, net: Module) -> Module:
         """The whole network."""
@@ -134,7 +139,7 @@ class MultiLabel:
     score_name: ClassVar[str] = "accuracy"
     maximize: ClassVar[bool] = True
     loss_name: ClassVar[LossName | None] = "binary_cross_entropy"
-    smoothing: ClassVar[float] = 0.0
+    label_smoothing: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         if self.labels < 1:
@@ -166,12 +171,16 @@ class MultiLabel:
         _refuse_values(f"{name} targets must be 0 or 1", ~np.isin(targets, [0, 1]), targets)
         return targets.astype(np.float32)
 
-    def count(self, targets: NDArray[Any]) -> NDArray[np.int64]:
-        """Rows in which each label is false, and true, (labels, 2)."""
-        n_true = targets.sum(0, dtype=np.int64)
-        return np.stack([len(targets) - n_true, n_true], 1)
+    def count(self, targets: NDArray[Any], weights: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Rows in which each label is false, and true, or the sums of their weights, (labels, 2)."""
+        each = np.ones(len(targets)) if weights is None else weights.astype(np.float64)
+        return np.stack([each @ (1 - targets), each @ targets], 1)
 
-    def check_counts(self, training: NDArray[np.int64], validation: NDArray[np.int64] | None) -> None:
+    def baseline(self, counts: NDArray[Any]) -> float:
+        """Accuracy of the more frequent answer for each label, whatever the row."""
+        return float((counts.max(1) / counts.sum(1)).mean())
+
+    def check_counts(self, training: NDArray[Any], validation: NDArray[Any] | None) -> None:
         """Raise ValueError for a label that is always true or always false; validation may lack rare labels."""
         constant = np.argwhere(training == 0)
         if len(constant):
@@ -222,7 +231,7 @@ class Binary(MultiLabel):
             raise ValueError(f"{name} targets must be 0 and 1 of shape (n_rows,), got {_describe(targets)}")
         return super().check(name, targets[:, None])
 
-    def check_counts(self, training: NDArray[np.int64], validation: NDArray[np.int64] | None) -> None:
+    def check_counts(self, training: NDArray[Any], validation: NDArray[Any] | None) -> None:
         """As for two classes, which these are."""
         Classification(2).check_counts(training[0], None if validation is None else validation[0])
 
@@ -232,7 +241,7 @@ class Binary(MultiLabel):
 
 
 class Regression:
-    """Real numbers, one or several a row: squared error in units of the head's scale, averaged over the outputs.
+    """Real numbers, one or several per row: squared error in units of the head's scale, averaged over the outputs.
 
     Parameters
     ----------
@@ -249,7 +258,7 @@ class Regression:
 
     score_name = "mse"
     maximize = False
-    smoothing = 0.0
+    label_smoothing = 0.0
 
     def __init__(self, head: Affine) -> None:
         self.head = head
@@ -278,17 +287,24 @@ class Regression:
         """Targets as the loss takes them, float32 (n_rows, groups)."""
         columns = targets[:, None] if targets.ndim == 1 else targets
         if columns.shape[1] != self.groups or columns.dtype.kind not in "biuf":
-            rule = f"numbers, {self.groups} a row as the head has"
+            rule = f"numbers, {self.groups} per row as the head has"
             raise ValueError(f"{name} targets must be {rule}, got {_describe(targets)}")
         values = columns.astype(np.float32)
         _refuse_values(f"{name} targets must be finite", ~np.isfinite(values), columns)
         return values
 
-    def count(self, targets: NDArray[Any]) -> NDArray[np.int64]:
-        """Nothing is counted."""
-        return np.zeros(0, np.int64)
+    def count(self, targets: NDArray[Any], weights: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Sums over the rows of weights, weighted targets and weighted squares of targets, (3, groups)."""
+        shares = (targets - self.head.offset.numpy()) / self.head.scale.numpy().astype(np.float64)
+        each = np.ones(len(targets)) if weights is None else weights.astype(np.float64)
+        return np.stack([each @ shares**power for power in range(3)])
 
-    def check_counts(self, training: NDArray[np.int64], validation: NDArray[np.int64] | None) -> None:
+    def baseline(self, counts: NDArray[Any]) -> float:
+        """Squared error of the mean, averaged over outputs: their variance."""
+        n_rows, sums, squares = counts
+        return float((squares / n_rows - (sums / n_rows) ** 2).mean())
+
+    def check_counts(self, training: NDArray[Any], validation: NDArray[Any] | None) -> None:
         """Any finite targets will do."""
 
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
@@ -298,7 +314,7 @@ class Regression:
     def native_part(self, net: Module) -> Module:
         """The network below the head, if it has the head of this task."""
         *below, head = net if isinstance(net, Sequential) else [net]
-        return below[0] if len(below) == 1 and repr(head) == repr(self.head) else net
+        return below[0] if len(below) == 1 and self.head.equals(head) else net
 
     def native_targets(self, y: Tensor) -> Tensor:
         """The shares that the head would give these values for."""

@@ -10,17 +10,25 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gatewise.checks import MAX_SEED, as_integer
 from gatewise.circuit import MAX_WIRES, N_CONSTANTS, Circuit
 from gatewise.gates import N_GATES
-from gatewise.wiring import MAX_SEED, WIRINGS, as_integer
+from gatewise.wiring.layers import Wiring
+from gatewise.wiring.local import local_wiring
+from gatewise.wiring.nearby import NearbyWiring
+from gatewise.wiring.random import random_wiring
+from gatewise.wiring.unique import unique_wiring
+
+WIRINGS: dict[str, Wiring] = {"random": random_wiring, "unique": unique_wiring, "local": local_wiring}
+"""The wirings that a `SeededCircuit`, and its file, calls by a name."""
 
 
 @dataclass(frozen=True, eq=False)
 class SeededCircuit:
-    """A layered circuit in its smallest form: 4 bits a gate, and one seed for all wires.
+    """A layered circuit in its smallest form: half a byte per gate, and one seed for all wires.
 
-    Layer ``i`` reads the layer before it, the first one the inputs, by one of the algorithms of
-    `gatewise.wiring`. The outputs are the last layer, in equal consecutive groups.
+    Layer ``i`` reads the layer before it, the first one the inputs, as one of the algorithms of `gatewise.wiring` says.
+    The outputs are the last layer, in equal consecutive groups.
 
     Parameters
     ----------
@@ -32,14 +40,14 @@ class SeededCircuit:
         Must divide the width of the last layer.
     seed : int
         0..2**64 - 1.
-    wiring : {"random", "unique", "local"}
-        Name of the algorithm that turns the seed into wires.
+    wiring : {"random", "unique", "local"} or NearbyWiring
+        The algorithm that turns the seed into wires; a `NearbyWiring` fits images of `n_inputs` bits.
 
     Examples
     --------
     >>> seeded = SeededCircuit(4, gates=[[6, 6, 1], [7, 14]], n_groups=2, seed=1)
     >>> seeded
-    SeededCircuit(n_inputs=4, layers=(3, 2), n_groups=2, seed=1)
+    SeededCircuit(n_inputs=4, layers=(3, 2), n_groups=2, seed=1, wiring='random')
     >>> seeded.expand()
     Circuit(n_inputs=4, n_gates=5, n_outputs=2, n_groups=2)
     """
@@ -48,7 +56,7 @@ class SeededCircuit:
     gates: Sequence[NDArray[np.uint8]]
     n_groups: int
     seed: int
-    wiring: str = "random"
+    wiring: str | NearbyWiring = "random"
 
     def __post_init__(self) -> None:
         n_inputs = as_integer("n_inputs", self.n_inputs, 1, MAX_WIRES)
@@ -61,8 +69,7 @@ class SeededCircuit:
         n_groups = as_integer("n_groups", self.n_groups, 1, len(gates[-1]))
         if len(gates[-1]) % n_groups:
             raise ValueError(f"n_groups must divide the last layer's {len(gates[-1])} gates, got {n_groups}")
-        if not isinstance(self.wiring, str) or self.wiring not in WIRINGS:
-            raise ValueError(f"wiring must be one of {', '.join(WIRINGS)}, got {self.wiring!r:.60}")
+        _check_wiring(self.wiring, n_inputs)
         object.__setattr__(self, "n_inputs", n_inputs)
         object.__setattr__(self, "gates", gates)
         object.__setattr__(self, "n_groups", n_groups)
@@ -84,9 +91,10 @@ class SeededCircuit:
         group 0: w4
         <BLANKLINE>
         """
+        wire: Wiring = WIRINGS[self.wiring] if isinstance(self.wiring, str) else self.wiring
         layers, width = [], self.n_inputs
         for i, gate in enumerate(self.gates):
-            a, b = WIRINGS[self.wiring](self.seed, i, in_features=width, out_features=len(gate))
+            a, b = wire(self.seed, i, in_features=width, out_features=len(gate))
             layers.append((a, b, gate))
             width = len(gate)
         return Circuit.from_layers(self.n_inputs, layers, self.n_groups)
@@ -103,10 +111,22 @@ class SeededCircuit:
         widths = tuple(len(layer) for layer in self.gates)
         shown = widths if len(widths) <= 8 else f"{len(widths)} layers, {self.n_gates} gates"
         size = f"n_inputs={self.n_inputs}, layers={shown}, n_groups={self.n_groups}"
-        return f"SeededCircuit({size}, seed={self.seed})"
+        return f"SeededCircuit({size}, seed={self.seed}, wiring={self.wiring!r})"
 
-    def _scalars(self) -> tuple[int, int, int, int, str]:
+    def __reduce__(self) -> tuple[type["SeededCircuit"], tuple[object, ...]]:
+        # Through the constructor, so that copies are as valid, and their arrays as frozen, as the original's.
+        return SeededCircuit, (self.n_inputs, self.gates, self.n_groups, self.seed, self.wiring)
+
+    def _scalars(self) -> tuple[int, int, int, int, str | NearbyWiring]:
         return self.n_inputs, len(self.gates), self.n_groups, self.seed, self.wiring
+
+
+def _check_wiring(wiring: object, n_inputs: int) -> None:
+    if isinstance(wiring, NearbyWiring):
+        if wiring.n_inputs != n_inputs:
+            raise ValueError(f"n_inputs must be {wiring.n_inputs} for {wiring}, got {n_inputs}")
+    elif not isinstance(wiring, str) or wiring not in WIRINGS:
+        raise ValueError(f"wiring must be one of {', '.join(WIRINGS)} or a NearbyWiring, got {wiring!r:.60}")
 
 
 def _as_gates(name: str, values: NDArray[np.uint8]) -> NDArray[np.uint8]:
