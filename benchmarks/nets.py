@@ -31,7 +31,7 @@ class Size:
         return self.n_layers * self.width
 
 
-# The paper's architectures; the large CIFAR nets read 31 thresholds a channel, the others 3.
+# The paper's architectures; the large CIFAR nets read 31 thresholds per channel, the others 3.
 SIZES = {
     "adult": Size(116, 5, 256, 2),
     "mnist-small": Size(784, 6, 8_000, 10),

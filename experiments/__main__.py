@@ -1,8 +1,7 @@
-"""Train, measure and record an experiment of the paper, or show the records.
+"""Train, measure and record an experiment of the paper, or draw the records.
 
     python -m experiments NAME [--recipe paper|ours|baselines|giant] [--seeds N] [--epochs N] [--data DIR] [--runs DIR]
     python -m experiments study-depth|study-operators|study-precision [--seeds N] [--epochs N] [--data DIR]
-    python -m experiments table
     python -m experiments figures
 
 A network whose training was stopped goes on when the same command is given again; studies and networks that are the
@@ -18,8 +17,9 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.mnist import find_data
-from experiments import records, table
+from benchmarks.data.mnist import find_data
+from benchmarks.records import start
+from experiments import measuring, records
 from experiments.baselines import run_baselines
 from experiments.data import LOADERS
 from experiments.figures import draw_figures
@@ -30,7 +30,6 @@ from experiments.studies import EPOCHS, STUDIES, run_case
 from experiments.training import train_network
 
 RUNS = Path("build/experiments")
-RESULTS = Path(__file__).parent / "RESULTS.md"
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 BASELINE_EPOCHS = 200
 
@@ -48,9 +47,12 @@ def main() -> None:
     parser.add_argument("--runs", type=Path, default=RUNS, help=f"folder of checkpoints (default: {RUNS})")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="for training (default: all cores)")
     parser.add_argument("--train-only", action="store_true", help="do not measure, do not record")
+    parser.add_argument("--allow-dirty", action="store_true", help="record uncommitted sources, and mark the record")
     args = parser.parse_args()
     if min(args.seeds, args.threads, args.epochs or 1) < 1:
         parser.error("--seeds, --epochs and --threads must be at least 1")
+    is_recorded = not (args.train_only or args.name == "figures")
+    args.run = start(recording=is_recorded, allow_dirty=args.allow_dirty) if is_recorded else {}
     torch.set_num_threads(args.threads)
     try:
         action = COMMANDS.get(args.name) or ACTIONS[args.recipe]
@@ -73,14 +75,14 @@ def run_network(args: argparse.Namespace) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         trained.model.save(folder / "model.gw")
         if not args.train_only:
-            seeds.append(records.measure_seed(trained, plan, data, seed))
+            seeds.append(measuring.measure_seed(trained, plan, data, seed))
             models.append(trained.model)
             print_flushed(f"seed {seed}: {seeds[-1]['accuracy']:.2f} %")
     if args.train_only:
         return
-    accuracy = records.summarize([each["accuracy"] for each in seeds])
-    record = {"name": args.name, "recipe": args.recipe, "threads": args.threads, "accuracy": accuracy, "seeds": seeds}
-    records.append(record | {"time": records.time_model(models[0], data)})
+    accuracy = measuring.summarize([each["accuracy"] for each in seeds])
+    found = {"name": args.name, "recipe": args.recipe, "threads": args.threads, "accuracy": accuracy, "seeds": seeds}
+    record(args, found | {"time": measuring.time_model(models[0], data)})
     print_flushed(f"{args.name} {args.recipe}: {accuracy['mean']:.2f} ± {accuracy['std']:.2f} %")
 
 
@@ -90,12 +92,12 @@ def record_baselines(args: argparse.Namespace) -> None:
     data = LOADERS[setting.data](find_data(args.data))
     epochs = args.epochs or BASELINE_EPOCHS
     found = run_baselines(setting, paper(setting, data), data, seeds=args.seeds, epochs=epochs)
-    records.append({"name": args.name, "recipe": args.recipe, "epochs": epochs, "baselines": found})
+    record(args, {"name": args.name, "recipe": args.recipe, "epochs": epochs, "baselines": found})
 
 
 def record_giant(args: argparse.Namespace) -> None:
-    """Build, optimize, save, load and run the network with random gates, and append the record."""
-    records.append({"name": args.name, "recipe": args.recipe} | measure_giant(SETTINGS[args.name]))
+    """Build, simplify, save, load and run the network with random gates, and append the record."""
+    record(args, {"name": args.name, "recipe": args.recipe} | measure_giant(SETTINGS[args.name]))
 
 
 def record_study(args: argparse.Namespace) -> None:
@@ -107,12 +109,12 @@ def record_study(args: argparse.Namespace) -> None:
         for seed in range(args.seeds):
             cases.append(run_case(case, data, seed=seed, epochs=args.epochs or EPOCHS[study]))
             print_flushed(f"{case.label} {case.widths} seed {seed}: {cases[-1]['accuracy']:.2f} %")
-    records.append({"name": "mnist", "recipe": f"study {study}", "threads": args.threads, "cases": cases})
+    record(args, {"name": "mnist", "recipe": f"study {study}", "threads": args.threads, "cases": cases})
 
 
-def write_table(args: argparse.Namespace) -> None:
-    """Render the latest records."""
-    RESULTS.write_text(table.render(records.latest()))
+def record(args: argparse.Namespace, found: records.Record) -> None:
+    """Append what was found, with the run that found it."""
+    records.append(found | args.run)
 
 
 def write_figures(args: argparse.Namespace) -> None:
@@ -121,7 +123,7 @@ def write_figures(args: argparse.Namespace) -> None:
         print_flushed(str(path.relative_to(Path.cwd())))
 
 
-COMMANDS = {**{f"study-{name}": record_study for name in STUDIES}, "table": write_table, "figures": write_figures}
+COMMANDS = {**{f"study-{name}": record_study for name in STUDIES}, "figures": write_figures}
 ACTIONS = {**dict.fromkeys(RECIPES, run_network), "baselines": record_baselines, "giant": record_giant}
 
 

@@ -8,6 +8,7 @@ scikit-learn's `train_test_split` with seed 0, as its code does; everything else
 import tarfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +16,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
-from benchmarks.mnist import load_mnist
-from benchmarks.tabular_data import Table, adult, breast_cancer, monk
-from experiments.files import check_file
+from benchmarks.data.files import check_file
+from benchmarks.data.mnist import load_mnist
+from benchmarks.data.tables import Table, adult, breast_cancer, monk
 
 Rows = NDArray[np.float32] | NDArray[np.uint8]
 Labels = NDArray[np.int64]
@@ -91,7 +92,7 @@ def load_cifar(folder: Path) -> Dataset:
 
 
 LOADERS: dict[str, Callable[[Path], Dataset]] = {
-    **{f"monk-{i}": lambda folder, i=i: load_monk(folder, i) for i in (1, 2, 3)},
+    **{f"monk-{i}": partial(load_monk, number=i) for i in (1, 2, 3)},
     "adult": load_adult,
     "breast-cancer": load_breast_cancer,
     "mnist": load_mnist_images,

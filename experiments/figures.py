@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.table import Records
+from experiments.records import Records
 from gatewise.gates import NAMES
 
 SIZE = (7.0, 4.2)

@@ -13,14 +13,13 @@ import numpy as np
 
 from experiments.data import Dataset
 from experiments.settings import Setting
-from experiments.wiring import NearbyWiring
 from gatewise.encode import Encoder
 from gatewise.encode.columns import Categorical, Column, Numeric
 from gatewise.nn import Residual, Softmax
 from gatewise.train import Chain, Constant, Cosine, Mirror, Shift
 from gatewise.train.augment import Augment
-from gatewise.train.schedule import Schedule
-from gatewise.wiring import unique_wiring
+from gatewise.train.recipe import Schedule
+from gatewise.wiring import NearbyWiring, unique_wiring
 
 ADULT_BINS = {  # of the paper's code; it leaves out fnlwgt and education-num
     "age": (20.5, 29.5, 44.5, 59.5),
@@ -119,7 +118,7 @@ def thermometer(data: Dataset) -> Encoder:
 def image_plan(
     *,
     epochs: tuple[int, int],
-    reach: tuple[float, ...],
+    reach: tuple[int, ...],
     margin: int = 0,
     mirror: bool = False,
     tau: float | None = None,
@@ -149,7 +148,8 @@ def residual_plan(encode: Callable[[Dataset], Encoder], stages: tuple[Stage, ...
 
     def plan(setting: Setting, data: Dataset) -> Plan:
         options = {"wiring": unique_wiring, "parametrization": Softmax(initialization=Residual())}
-        return Plan(encode(data), stages, **({"tau": setting.tau, "options": options} | others))
+        chosen: dict[str, Any] = {"tau": setting.tau, "options": options} | others
+        return Plan(encode(data), stages, **chosen)
 
     return plan
 

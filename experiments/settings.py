@@ -6,7 +6,7 @@ only, because the paper's compiler did not finish.
 
 from dataclasses import dataclass
 
-# accuracy and std in percent, times a row in ns, of training in hours; thresholds are bits a pixel value
+# accuracy and std in percent, ns per row, hours of training; thresholds are bits per pixel and channel
 PAPER = """
 name           data      layers    width  tau      thr. acc.  std   ns     bytes    hours
 monk-1         monk-1         6       24  1        -   100    -     18     72       -

@@ -88,7 +88,7 @@ def run_case(case: Case, data: Dataset, *, seed: int, epochs: int) -> dict[str, 
     recipe = Recipe(epochs=epochs, seed=seed, evaluate_every=epochs)
     if case.dtype == torch.float32:
         last = fit(net, TASK, training, validation=validation, recipe=recipe).history[-1]
-        scores = {"accuracy": 100 * last.hard, "soft_accuracy": 100 * last.soft, "seconds": last.seconds}
+        scores = {"accuracy": 100 * last.score, "soft_accuracy": 100 * last.soft_score, "seconds": last.seconds}
     else:
         scores = _train_in(case.dtype, net, training, validation, epochs)
     return {"label": case.label, "widths": case.widths, "seed": seed, "epochs": epochs} | scores

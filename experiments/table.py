@@ -4,13 +4,12 @@ In: the latest records. Out: the text of `RESULTS.md`.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
+from benchmarks.numbers.text import number, render_table
+from experiments.records import Record, Records
 from experiments.settings import BASELINES, SETTINGS, Setting
-
-Records = dict[tuple[str, str], dict[str, Any]]
 
 TITLES = {
     "MONK's problems": ("monk-1", "monk-2", "monk-3"),
@@ -25,12 +24,13 @@ GIANT_COLUMNS = ["network", "# Param.", "OPs", "Space, bytes", "T. [CPU], µs", 
 INTRODUCTION = """\
 # Results
 
-Made by `python -m experiments table` from `results.jsonl`, where every number has its seeds, command and machine.
-Columns are those of the paper's tables, its numbers above ours. Acc. is that of the discretized circuit on the test
-set, mean ± standard deviation of all seeds that were run; "soft" that of the network it comes from. # Param. are gates
-as trained, OPs those left after optimization. Space is the model file in bytes, encoder and head included; the paper
-counts 4 bits a gate. T. [CPU] is nanoseconds a row on one thread, from packed bits / from raw rows; the paper's thread
-ran at 2.5 GHz. Training is one run on the CPU named below, at times beside others; the paper's is on a GPU.
+Made by `python -m benchmarks.numbers --write` from `results.jsonl`, where every number has its seeds, command and
+machine. Columns are those of the paper's tables, its numbers above ours. Acc. is that of the discretized circuit on the
+test set, mean ± standard deviation of all seeds that were run; "soft" that of the network it comes from. # Param. are
+gates as trained, OPs those left after simplifying. Space is the model file in bytes, encoder and head included; the
+paper counts 4 bits per gate. T. [CPU] is nanoseconds per row on one thread, from packed bits / from raw rows; the
+paper's thread ran at 2.5 GHz. Training is one run on the CPU named below, at times beside others; the paper's is on a
+GPU.
 """
 
 
@@ -39,9 +39,9 @@ def render(records: Records) -> str:
     parts = [INTRODUCTION]
     for title, names in TITLES.items():
         rows = [row for name in names for row in _network_rows(SETTINGS[name], records)]
-        parts.append(f"## {title}\n\n{_render_table(NETWORK_COLUMNS, rows)}")
-    parts.append(f"## Baselines\n\n{_render_table(BASELINE_COLUMNS, _baseline_rows(records))}")
-    parts.append(f"## Networks with random gates\n\n{_render_table(GIANT_COLUMNS, _giant_rows(records))}")
+        parts.append(f"## {title}\n\n{render_table(NETWORK_COLUMNS, rows)}\n")
+    parts.append(f"## Baselines\n\n{render_table(BASELINE_COLUMNS, _baseline_rows(records))}\n")
+    parts.append(f"## Networks with random gates\n\n{render_table(GIANT_COLUMNS, _giant_rows(records))}\n")
     machines = sorted({record["machine"]["cpu"] for record in records.values()})
     commands = [f"    {record['command']}" for record in records.values()]
     parts.append("## Commands\n\n" + "\n".join(commands) + f"\n\nRun on {', '.join(machines)}.\n")
@@ -50,7 +50,7 @@ def render(records: Records) -> str:
 
 def _network_rows(setting: Setting, records: Records) -> Iterable[Sequence[str]]:
     accuracy = _plus_minus(setting.accuracy, setting.std)
-    ns = "-" if setting.ns is None else _round(setting.ns)
+    ns = "-" if setting.ns is None else number(setting.ns)
     hours = "-" if setting.hours is None else f"{setting.hours} h"
     n_bytes = f"{setting.n_bytes:,.0f}"
     yield setting.name, "the paper", accuracy, "", f"{setting.n_gates:,}", "", n_bytes, ns, hours
@@ -59,13 +59,13 @@ def _network_rows(setting: Setting, records: Records) -> Iterable[Sequence[str]]
             yield "", _describe_recipe(record), *_describe_seeds(record)
 
 
-def _describe_recipe(record: dict[str, Any]) -> str:
+def _describe_recipe(record: Record) -> str:
     name = {"paper": "its recipe", "ours": "ours"}[record["recipe"]]
     n, epochs = len(record["seeds"]), record["seeds"][0]["epochs"]
     return f"{name}, {n} seed{'s' * (n > 1)}, {epochs} epochs"
 
 
-def _describe_seeds(record: dict[str, Any]) -> Iterable[str]:
+def _describe_seeds(record: Record) -> Iterable[str]:
     def mean(key: str) -> float:
         return sum(seed[key] for seed in record["seeds"]) / len(record["seeds"])
 
@@ -73,8 +73,8 @@ def _describe_seeds(record: dict[str, Any]) -> Iterable[str]:
     n_seeds = len(record["seeds"])
     yield f"**{_plus_minus(accuracy['mean'], accuracy['std'] if n_seeds > 1 else None)}**"
     yield f"{mean('soft_accuracy'):.2f}"
-    yield from (f"{mean(key):,.0f}" for key in ("gates", "gates_optimized", "bytes"))
-    yield f"{_round(time['packed_ns'])} / {_round(time['raw_ns'])}"
+    yield from (f"{mean(key):,.0f}" for key in ("gates", "gates_simplified", "bytes"))
+    yield f"{number(time['packed_ns'])} / {number(time['raw_ns'])}"
     yield _describe_seconds(mean("seconds"))
 
 
@@ -92,27 +92,18 @@ def _baseline_rows(records: Records) -> Iterable[Sequence[str]]:
 def _giant_rows(records: Records) -> Iterable[Sequence[str]]:
     for (name, recipe), record in records.items():
         if recipe == "giant":
-            sizes = f"{record['bytes_seeded']:,} seeded, {record['bytes_optimized']:,} optimized"
+            sizes = f"{record['bytes_seeded']:,} seeded, {record['bytes_simplified']:,} simplified"
             steps = ", ".join(f"{step} {seconds:.2f}" for step, seconds in record["seconds_of"].items())
-            gates = (f"{record[key]:,}" for key in ("gates", "gates_optimized"))
-            yield name, *gates, sizes, _round(record["time"]["packed_ns"] / 1e3), steps, _memory(record)
+            gates = (f"{record[key]:,}" for key in ("gates", "gates_simplified"))
+            yield name, *gates, sizes, number(record["time"]["packed_ns"] / 1e3), steps, _memory(record)
 
 
-def _memory(record: dict[str, Any]) -> str:
+def _memory(record: Record) -> str:
     return f"{record['peak_memory_gb']:.2f} GB"
-
-
-def _render_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _plus_minus(mean: float, std: float | None) -> str:
     return f"{mean:.2f}" if std is None else f"{mean:.2f} ± {std:.2f}"
-
-
-def _round(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.2g}" if value < 10 else f"{value:.0f}"
 
 
 def _describe_seconds(seconds: float) -> str:

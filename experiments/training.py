@@ -6,6 +6,7 @@ Invariant: the same call after a kill goes on where it was, and after it has fin
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,8 @@ from experiments.data import Dataset
 from experiments.plans import Plan, Stage
 from experiments.settings import Setting
 from gatewise import Circuit, Model, nn
-from gatewise.heads import Classes
 from gatewise.train import Bits, Checkpoint, Classification, Recipe, Record, Result, fit, split
+from gatewise.wiring import NearbyWiring
 
 RESTARTS_A_SEED = 10_000  # seeds of networks that a seed of an experiment may use
 CHECKPOINT_STEPS = 2000
@@ -28,7 +29,7 @@ class Trained:
 
     result: Result
     model: Model
-    circuit: Circuit  # not optimized
+    circuit: Circuit  # not simplified
     curve: list[Record]  # of all stages, seconds counted through
     seconds: float
 
@@ -58,10 +59,7 @@ def _train_stages(
     task = Classification(int(rows.targets.max()) + 1)
     training, validation = split(rows, plan.held_out, seed=seed) if plan.held_out else (rows, None)
     training = training.take(np.tile(np.arange(len(training)), plan.repeats)) if plan.repeats > 1 else training
-    generator = torch.Generator().manual_seed(seed)
-    net: torch.nn.Module = task.network(
-        rows.n_features, setting.widths, tau=plan.tau, seed=seed, generator=generator, **plan.options
-    )
+    net: torch.nn.Module = task.network(rows.n_features, setting.widths, tau=plan.tau, seed=seed, **plan.options)
     curve: list[Record] = []
     for i, stage in enumerate(plan.stages):
         net = nn.with_sampling(net, nn.HardStraightThrough()).train() if stage.hard else net.train()
@@ -74,20 +72,19 @@ def _train_stages(
             validation=validation,
             recipe=_make_recipe(plan, stage, seed),
             checkpoint=checkpoint,
-            callbacks=[lambda record, before=before: report(_describe(record, before))],
+            callbacks=[partial(_report_later, report, before)],
         )
         if result.interrupted:
             raise KeyboardInterrupt
         curve += [_later(record, before) for record in result.history]
         net = result.net
-    circuit = result.circuit()
-    head = Classes(tuple(range(task.classes)), tau=plan.tau, group_size=setting.width // task.classes)
-    model = Model.build(plan.encoder, circuit, head)
-    return Trained(result, model, circuit, curve, curve[-1].seconds)
+    wiring = plan.options.get("wiring")
+    seeded = nn.discretize_seeded(result.net, wiring if isinstance(wiring, NearbyWiring) else None)
+    return Trained(result, result.model(plan.encoder, circuit=seeded), result.circuit(), curve, curve[-1].seconds)
 
 
 def _make_recipe(plan: Plan, stage: Stage, seed: int) -> Recipe:
-    """An evaluation an epoch, but at most about 50 in a stage."""
+    """One evaluation per epoch, but at most about 50 in a stage."""
     return Recipe(
         epochs=stage.epochs,
         batch_size=plan.batch_size,
@@ -102,9 +99,10 @@ def _later(record: Record, seconds: float) -> Record:
     return Record(**{**vars(record), "seconds": record.seconds + seconds})
 
 
-def _describe(record: Record, before: float) -> str:
-    scores = f"hard {100 * record.hard:.2f} % soft {100 * record.soft:.2f} %"
-    return f"epoch {record.epoch} {record.seconds + before:.0f} s loss {record.loss:.4f} {scores}"
+def _report_later(report: Callable[[str], None], before: float, record: Record) -> None:
+    """Report an evaluation of a stage that began after so many seconds."""
+    scores = f"circuit {100 * record.score:.2f} % network {100 * record.soft_score:.2f} %"
+    report(f"epoch {record.epoch} {record.seconds + before:.0f} s loss {record.loss:.4f} {scores}")
 
 
 def soft_accuracy(trained: Trained, rows: Bits) -> float:

@@ -1,4 +1,5 @@
-/* Nanoseconds of a call for one raw row, the least of many passes over the rows of a file; call.h says what is called. */
+/* Nanoseconds of a call for one raw row, the least of many passes over the rows of a file; call.h says what is called.
+ */
 #include <stdio.h>
 #include <time.h>
 
@@ -15,8 +16,8 @@ static double now(void) {
   return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-int main(int argc, char **argv) {
-  FILE *file = argc > 1 ? fopen(argv[1], "rb") : 0;
+int main(int argc, char** argv) {
+  FILE* file = argc > 1 ? fopen(argv[1], "rb") : 0;
   size_t n_rows, i;
   long n_true = 0;
   double least = 1e18;

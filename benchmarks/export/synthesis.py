@@ -1,55 +1,42 @@
 """Size in hardware, side by side with torchlogix's Verilog of the same trained nets.
 
-    python benchmarks/synthesis.py [--data DIR] [--widths 1000] [--json benchmarks/results/synthesis.json]
+    python -m benchmarks.export.synthesis --data DIR --record      # benchmarks/results/synthesis.json
 
 MNIST nets of six layers are trained for a few epochs. Both Verilogs, from bits to the count of each class, are
 simulated with Icarus Verilog on the same rows and must agree with the reference, but that torchlogix's may lack a
 constant for each class: it forgets outputs that simplifying has found to be always true. Then yosys (`synth -flatten;
-abc -lut`) makes tables of four and of six inputs of them. Beside them: with the index of the class, and with registers.
+abc -lut`) makes tables of six inputs of them, of the smallest net also tables of four. Beside them: with the index of
+the class, and with registers.
 """
 
 import argparse
-import json
-import os
 import subprocess
 import sys
 import tempfile
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import machine
 import numpy as np
 import torch
-from machine import run_pinned
-from mnist import find_data, load_mnist
-from nets import Net
-from peers.install import REPOSITORY, install
+from numpy.typing import NDArray
 
-from gatewise import Circuit, Engine, optimize, train
+from benchmarks import records
+from benchmarks.data.mnist import find_data, load_mnist
+from benchmarks.nets import Net
+from benchmarks.peers.install import Peer, find_folder, install
+from benchmarks.process import run_pinned, usable_cores
+from gatewise import Circuit, Engine, simplify, train
 from gatewise.export.verilog import to_verilog
 from gatewise.run.reference import count_groups
 
 N_LAYERS, N_EPOCHS, RATE = 6, 4, 0.05
 N_ROWS = 64
-TARGET = 0.8
+SIMULATION = Path(__file__).with_name("simulation.v")
+TARGET = 0.8  # at most so many of torchlogix's tables
 PIPELINE = 6
-
-SIMULATION = """
-module simulation;
-  reg [{last_in}:0] given;
-  wire [{last_out}:0] out;
-  integer file, i, n_read;
-  {top} dut (.{input}(given), .{output}(out));
-  initial begin
-    file = $fopen("rows.txt", "r");
-    for (i = 0; i < {n_rows}; i = i + 1) begin
-      n_read = $fscanf(file, "%b", given);
-      #1 $display("%b", out);
-    end
-  end
-endmodule
-"""
+Bits = NDArray[np.bool_]
 
 
 def train_net(data: Path, width: int) -> tuple[Net, float]:
@@ -69,18 +56,20 @@ def train_net(data: Path, width: int) -> tuple[Net, float]:
     return made, float((Engine(circuit).classify(test_images > 127) == test_labels).mean())
 
 
-def simulate(folder: Path, file: str, ports: tuple[str, str, str], rows: np.ndarray, n_out: int) -> np.ndarray:
+def simulate(
+    folder: Path, file: str, ports: tuple[str, str, str], rows: NDArray[np.bool_], n_out: int
+) -> NDArray[np.bool_]:
     """The output bits of a combinational module, its least significant bit first."""
     top, given, out = ports
     (folder / "rows.txt").write_text("".join("".join("01"[int(bit)] for bit in row[::-1]) + "\n" for row in rows))
-    sizes = {"last_in": rows.shape[1] - 1, "last_out": n_out - 1, "n_rows": len(rows)}
-    (folder / "simulation.v").write_text(SIMULATION.format(top=top, input=given, output=out, **sizes))
-    subprocess.run(["iverilog", "-o", "simulation", "simulation.v", file], cwd=folder, check=True)
+    macros = {"TOP": top, "INPUT": given, "OUTPUT": out, "N_IN": rows.shape[1], "N_OUT": n_out, "N_ROWS": len(rows)}
+    defines = [f"-D{name}={value}" for name, value in macros.items()]
+    subprocess.run(["iverilog", *defines, "-o", "simulation", SIMULATION, file], cwd=folder, check=True)
     done = subprocess.run(["vvp", "-n", "simulation"], cwd=folder, check=True, capture_output=True, text=True)
     return np.array([[bit == "1" for bit in line[::-1]] for line in done.stdout.split()])
 
 
-def lacking(bits: np.ndarray, expected: np.ndarray, who: str) -> list[int]:
+def lacking(bits: Bits, expected: NDArray[np.int32], who: str) -> list[int]:
     """What the counts lack, each in an equal part of the bits; exit unless that is the same for all rows."""
     numbers = bits.reshape(*expected.shape, -1).astype(np.int64)
     difference = expected - numbers @ (1 << np.arange(numbers.shape[2]))
@@ -91,28 +80,29 @@ def lacking(bits: np.ndarray, expected: np.ndarray, who: str) -> list[int]:
 
 def synthesize(files: dict[int, Path], top: str) -> dict[str, Any]:
     """Tables of each number of inputs, from its own file; flip-flops and depth with tables of six."""
-    runs = {
-        k: run_pinned([sys.executable, "yosys_run.py", str(file), top, str(k)], CORES[:1]) for k, file in files.items()
-    }
+    command = [sys.executable, "-m", "benchmarks.export.yosys"]
+    core = usable_cores()[:1]
+    runs = {k: run_pinned([*command, str(file), top, str(k)], core) for k, file in files.items()}
     tables = {f"lut{k}": run["luts"] for k, run in runs.items()}
     return tables | {"ffs": runs[6]["ffs"], "depth6": runs[6]["depth"]}
 
 
-def compare(net: Net, peer: Any, luts: list[int], folder: Path) -> dict[str, Any]:
+def compare(net: Net, peer: Peer, luts: list[int], folder: Path) -> dict[str, Any]:
     """Everything measured about one net."""
     net.save(folder / "net.npz")
     command = [*peer.command(), str(folder / "net.npz"), str(folder / "peer.v")]
-    n_peer_gates = run_pinned(command, CORES[:1], **peer.environment)["n_gates"]
+    n_peer_gates = run_pinned(command, usable_cores()[:1], **peer.environment)["n_gates"]
     raw = Circuit.from_layers(net.n_inputs, net.layers(), net.n_groups)
-    circuit = optimize(raw)
+    circuit = simplify(raw)
     rows = np.random.default_rng(0).integers(0, 2, (N_ROWS, net.n_inputs)).astype(bool)
     expected = count_groups(raw, rows)
-    forms = {"counts": {}, "class": {"head": "class"}, "pipelined": {"pipeline": PIPELINE}}
+    forms: dict[str, dict[str, Any]] = {"counts": {}, "class": {"head": "class"}, "pipelined": {"pipeline": PIPELINE}}
     results = {}
     for form, options in forms.items():
         files = {k: folder / f"{form}{k}.v" for k in luts}
         for lut_inputs, file in files.items():
-            made = to_verilog(circuit, **{"head": "counts", "name": "ours", "lut_inputs": lut_inputs, **options})
+            given: dict[str, Any] = {"head": "counts", "name": "ours", "lut_inputs": lut_inputs} | options
+            made = to_verilog(circuit, **given)
             file.write_bytes(made["ours.v"])
         results[form] = {"n_gates": circuit.n_gates} | synthesize(files, "ours")
     n_out = net.n_groups * (net.gate.shape[1] // net.n_groups).bit_length()
@@ -127,34 +117,31 @@ def compare(net: Net, peer: Any, luts: list[int], folder: Path) -> dict[str, Any
 
 
 def main() -> None:
-    """Train, compare, print the table, write the JSON."""
+    """Train, compare, print the table, write the record."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="a folder that has mnist/; $GATEWISE_DATA by default")
-    parser.add_argument("--widths", nargs="+", type=int, default=[1000], help="gates a layer, multiples of 10")
-    parser.add_argument("--luts", type=int, choices=[4, 6], default=4, help="fewest inputs of tables; 4 takes longer")
+    parser.add_argument("--widths", nargs="+", type=int, default=[1000, 2000, 4000], help="gates per layer")
     parser.add_argument("--peer-python", help="a Python of at least 3.12, for torchlogix")
-    parser.add_argument("--json", type=Path, help="where to write the results")
+    records.add_options(parser)
     args = parser.parse_args()
-    peers_folder = Path(os.environ.get("GATEWISE_PEERS", REPOSITORY / "build" / "peers")).absolute()
-    peer = replace(install("torchlogix", peers_folder, args.peer_python), runner="verilog")
+    run = records.start(recording=args.record, allow_dirty=args.allow_dirty)
+    peer = replace(install("torchlogix", find_folder(), args.peer_python), runner="verilog")
     reports = []
     for width in args.widths:
         net, accuracy = train_net(find_data(args.data), width)
         print(f"MNIST, {N_LAYERS}x{width} gates, {100 * accuracy:.2f} % of the test images", flush=True)
         with tempfile.TemporaryDirectory() as folder:
-            results = compare(net, peer, [4, 6] if args.luts == 4 else [6], Path(folder))
+            results = compare(net, peer, [4, 6] if width == min(args.widths) else [6], Path(folder))
         for form, sizes in results.items():
             print(f"  {form:<12}" + "".join(f"{name} {value:>7,}  " for name, value in sizes.items()))
         ratio = results["counts"]["lut6"] / results["torchlogix"]["lut6"]
         outcome = "met" if ratio <= TARGET else "missed"
         print(f"  LUT-6 of counts over torchlogix's: {ratio:.3f}, target {TARGET}: {outcome}", flush=True)
         reports.append({"width": width, "accuracy": accuracy, "results": results, "lut6_ratio": ratio})
-    if args.json:
-        args.json.parent.mkdir(parents=True, exist_ok=True)
-        args.json.write_text(json.dumps({"machine": machine.describe(), "nets": reports}, indent=1) + "\n")
+    if args.record:
+        versions = {"yosys": metadata.version("pyosys")}
+        records.write("synthesis", run, versions | {"layers": N_LAYERS, "epochs": N_EPOCHS, "nets": reports})
 
-
-CORES = machine.usable_cores()
 
 if __name__ == "__main__":
     main()

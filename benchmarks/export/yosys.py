@@ -1,6 +1,6 @@
-"""Synthesizes one Verilog file with yosys: lookup tables, flip-flops and depth, as JSON on the last line.
+"""Synthesize one Verilog file with yosys: lookup tables, flip-flops and depth, as JSON on the last line.
 
-    python yosys_run.py FILE TOP LUT_INPUTS
+    python -m benchmarks.export.yosys FILE TOP LUT_INPUTS
 
 Modules that ask to be kept are kept while tables are made, and flattened only to be counted.
 """

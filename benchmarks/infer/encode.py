@@ -1,13 +1,14 @@
-"""Speed of encoding tables, and of a model from raw rows to labels. Prints nanoseconds a row, one thread.
+"""Speed of encoding tables, and of a model from raw rows to labels: nanoseconds per row, one thread.
 
-Run: python benchmarks/encode.py
+python -m benchmarks.infer.encode        # prints a block per table; makes no record
 """
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from timing import measure
 
+from benchmarks.timer import time_calls
 from gatewise import Encoder, Model, SeededCircuit
 from gatewise.heads import Classes
 
@@ -25,21 +26,22 @@ def make_model(encoder: Encoder) -> Model:
 
 
 def main() -> None:
+    """Measure and print."""
     rng = np.random.default_rng(0)
     for n_columns, max_bits in TABLES:
         X = (50 * rng.normal(size=(N_ROWS, n_columns)) + 128).clip(0, 255)
         encoder = Encoder.fit(X, max_bits=max_bits)
         model = make_model(encoder)
-        calls = {
+        calls: dict[str, Callable[[], object]] = {
             f"{np.dtype(dtype).name} {order}": partial(encoder.encode, X.astype(dtype, order=order))
             for dtype in (np.float32, np.float64, np.uint8)
             for order in ("C", "F")
         }
         calls["predict"] = partial(model.predict, X.astype(np.float32))
-        times = measure(calls, N_ROWS)
+        times = time_calls(calls, N_ROWS)
         print(f"{n_columns} columns, {encoder.n_bits} bits, {model.circuit.n_gates} gates:")
         print("  " + ", ".join(f"{name} {value:.1f}" for name, value in times.items()))
-        one_row = measure({"predict": partial(model.predict, X[:1].astype(np.float32))}, 1)
+        one_row = time_calls({"predict": partial(model.predict, X[:1].astype(np.float32))}, 1)
         print(f"  one row: {one_row['predict_ns'] / 1000:.1f} µs")
 
 

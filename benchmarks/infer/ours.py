@@ -9,14 +9,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-import machine
 import numpy as np
-from nets import Net
 from numpy.typing import NDArray
-from timing import measure
 
-from gatewise import Circuit, Engine, optimize
-from gatewise.run.bits import PackedRows
+from benchmarks.nets import Net
+from benchmarks.process import peak_memory_gb
+from benchmarks.timer import time_calls
+from gatewise import Circuit, Engine, simplify
+from gatewise.bits import PackedRows
 
 
 def prepare(net: Net, n_threads: int) -> tuple[Engine, dict[str, Any]]:
@@ -24,27 +24,27 @@ def prepare(net: Net, n_threads: int) -> tuple[Engine, dict[str, Any]]:
     circuit = Circuit.from_layers(net.n_inputs, net.layers(), net.n_groups)
     one_row = np.zeros((1, net.n_inputs), np.bool_)
     start = time.perf_counter()
-    optimized = optimize(circuit)
-    after_optimize = time.perf_counter()
-    engine = Engine(optimized, threads=n_threads)
+    simplified = simplify(circuit)
+    after_simplify = time.perf_counter()
+    engine = Engine(simplified, threads=n_threads)
     after_plan = time.perf_counter()
     engine.counts(one_row)
     end = time.perf_counter()
     return engine, {
-        "optimize_s": after_optimize - start,
-        "plan_s": after_plan - after_optimize,
+        "simplify_s": after_simplify - start,
+        "plan_s": after_plan - after_simplify,
         "preparation_s": end - start,
-        "peak_memory_gb": machine.peak_memory_gb(),
-        "n_gates": optimized.n_gates,
-        "level": engine.level,
+        "peak_memory_gb": peak_memory_gb(),
+        "n_gates": simplified.n_gates,
+        "target": engine.target,
     }
 
 
 def run(engine: Engine, rows: NDArray[np.bool_]) -> dict[str, float]:
-    """Nanoseconds a row to counts, from bools and from packed rows."""
+    """Nanoseconds per row to counts, from bools and from packed rows."""
     packed = PackedRows(np.packbits(rows, axis=1), rows.shape[1])
     calls = {"library": lambda: engine.counts(rows), "packed": lambda: engine.counts(packed)}
-    return measure(calls, len(rows))
+    return time_calls(calls, len(rows))
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
-"""The results of `infer.py` as text: one line per net and contender, and one per target."""
+"""The results of `benchmarks.infer` as text: one line per net and contender, and one per target."""
 
 from typing import Any
 
-from targets import Verdict, is_disturbed
+from benchmarks.infer.targets import Verdict, is_disturbed
 
 Result = dict[str, Any]
 
@@ -29,7 +29,7 @@ def header(limits: dict[str, float]) -> str:
 
 def net_lines(result: Result, limits: dict[str, float]) -> str:
     """One line per contender."""
-    contenders = [(f"gatewise {result['ours']['level']}", result["ours"])]
+    contenders = [(f"gatewise {result['ours']['target']}", result["ours"])]
     if "ours_two_threads" in result:
         contenders.append(("gatewise, 2 threads", result["ours_two_threads"]))
     contenders += [(f"{peer['peer']} -O{peer['opt_level']}", peer) for peer in result["peers"]]

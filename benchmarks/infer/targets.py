@@ -1,4 +1,4 @@
-"""The speeds this project promises, evaluated on the results of `infer.py`.
+"""The speeds this project promises, evaluated on the results of `benchmarks.infer`.
 
 In: one result per net, as written to JSON. Out: one `Verdict` per target and kind of net that was measured.
 """
@@ -9,7 +9,7 @@ from typing import Any
 
 Result = dict[str, Any]
 
-UNDISTURBED_SHARE = 0.97  # of the processor, that a single thread must have got
+UNDISTURBED = 0.97  # share of a contender's cores that others must have left to it
 
 END_TO_END = {"adult": (6, 10), "mnist-small": (8, 12), "cifar-small": (8, 12)}  # size: (target, stretch)
 PACKED_OVER_KERNEL = {"mnist-small": (3, 6)}
@@ -53,11 +53,11 @@ def judge(results: list[Result]) -> list[Verdict]:
 
 def is_disturbed(entry: Result) -> bool:
     """Whether other processes kept a contender from its core while it was timed."""
-    return entry["cpu_share"] < UNDISTURBED_SHARE
+    return entry["free"] < UNDISTURBED
 
 
 def fastest_from_bools(peers: list[Result]) -> float:
-    """Nanoseconds a row of the fastest peer at its best setting and by its fastest way in."""
+    """Nanoseconds per row of the fastest peer at its best setting and by its fastest way in."""
     return min(peer[way] for peer in peers for way in ("call_ns", "library_ns") if way in peer)
 
 
@@ -76,8 +76,8 @@ def _judge_net(result: Result) -> Iterator[Verdict]:
         name = f"{net}: circuit to first result, s"
         yield Verdict(name, ours["preparation_s"], *FIRST_RESULT_S[size], at_most=True)
     if size in PREPARATION_S:
-        seconds = ours["optimize_s"] + ours["plan_s"]
-        yield Verdict(f"{net}: optimize and plan, s", seconds, *PREPARATION_S[size], at_most=True)
+        seconds = ours["simplify_s"] + ours["plan_s"]
+        yield Verdict(f"{net}: simplify and plan, s", seconds, *PREPARATION_S[size], at_most=True)
         memory = ours["peak_memory_gb"]
         yield Verdict(f"{net}: peak memory, GB", memory, *PEAK_MEMORY_GB[size], at_most=True)
     if size in TWO_THREADS and "ours_two_threads" in result:

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from nets import Net
 from numpy.typing import NDArray
-from timing import cpu_seconds, measure
 
-from peers.job import Job, pack_words
+from benchmarks.nets import Net
+from benchmarks.peers.job import Job, pack_words
+from benchmarks.process import cpu_seconds
+from benchmarks.timer import time_calls
 
 sys.modules["difflogic_cuda"] = types.ModuleType("difflogic_cuda")  # imported at once, used on GPUs only
 
@@ -50,11 +51,11 @@ def prepare(net: Net, opt_level: int, path: Path) -> dict[str, Any]:
 
 
 def run(job: Job, path: Path) -> dict[str, float]:
-    """Nanoseconds a row, three ways; writes the counts for the caller to compare."""
+    """Nanoseconds per row, three ways; writes the counts for the caller to compare."""
     rows = job.rows()
     n_rows, n_words = len(rows), len(rows) // WORD_BITS
     compiled = CompiledLogicNet.load(str(path), job.net.n_groups, WORD_BITS)
-    np.save(job.counts_path, compiled(rows).numpy())
+    job.save_counts(compiled(rows).numpy())
     out = np.zeros(n_rows * job.net.n_groups, np.int32)
     flat = rows.reshape(-1)
     calls = {
@@ -62,7 +63,7 @@ def run(job: Job, path: Path) -> dict[str, float]:
         "library": lambda: compiled.lib_fn(flat, out, n_words),
         "kernel": bare_kernel(job, path, pack_words(rows)),
     }
-    return measure(calls, n_rows)
+    return time_calls(calls, n_rows)
 
 
 def bare_kernel(job: Job, path: Path, words: NDArray[np.uint64]) -> Callable[[], None]:

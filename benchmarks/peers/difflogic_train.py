@@ -3,8 +3,9 @@
 import sys
 import types
 
-import stepping  # first: memory counts from here
 import torch
+
+from benchmarks.train import stepping
 
 sys.modules["difflogic_cuda"] = types.ModuleType("difflogic_cuda")  # imported at once, used on GPUs only
 

@@ -12,7 +12,8 @@ import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from benchmarks.process import REPOSITORY
+
 CONSTRAINTS = REPOSITORY / "constraints.txt"
 
 # difflogic's setup script asks torch for these two names, and a download asks the setup script for the name.
@@ -36,7 +37,22 @@ class Peer:
     runner: str = "net"
 
     def command(self) -> list[str]:
-        return [str(self.python), "-m", f"peers.{self.name}_{self.runner}"]
+        """The words that start it, from the repository."""
+        return [str(self.python), "-m", f"benchmarks.peers.{self.name}_{self.runner}"]
+
+
+def find_folder() -> Path:
+    """Where the peers and what they compile are kept: $GATEWISE_PEERS, or build/peers."""
+    return Path(os.environ.get("GATEWISE_PEERS", REPOSITORY / "build" / "peers")).absolute()
+
+
+def pinned_version(name: str) -> str:
+    """The version of a peer that constraints.txt asks for."""
+    for line in CONSTRAINTS.read_text().splitlines():
+        package, _, version = line.partition("==")
+        if package == name:
+            return version
+    raise ValueError(f"name must be pinned by constraints.txt, got {name!r}")
 
 
 def install(name: str, folder: Path, peer_python: str | None) -> Peer:
@@ -113,5 +129,5 @@ def _make_environment(python: str, venv: Path) -> None:
 
 
 def _pip(python: Path, command: str, *arguments: str, **variables: str) -> None:
-    full = [python, "-m", "pip", command, "-q", "-c", CONSTRAINTS, *arguments]
+    full: list[str | Path] = [python, "-m", "pip", command, "-q", "-c", CONSTRAINTS, *arguments]
     subprocess.run(full, check=True, env=os.environ | variables)

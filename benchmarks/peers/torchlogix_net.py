@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from nets import Net
-from timing import cpu_seconds, measure
 
-from peers.job import Job, pack_words
+from benchmarks.nets import Net
+from benchmarks.peers.job import Job, pack_words
+from benchmarks.process import cpu_seconds
+from benchmarks.timer import load_file, time_calls
 
 WORD_BITS = 64
 
@@ -27,15 +28,12 @@ def load_circuit_module() -> types.ModuleType:
     """The peer's circuit module, without its package's `__init__`, which imports its training half."""
     for name in ("torch", "torch.fx", "torch.fx.experimental", "torch.fx.experimental.const_fold"):
         sys.modules[name] = types.ModuleType(name)
-    sys.modules["torch"].fx = sys.modules["torch.fx"]
-    sys.modules["torch.fx.experimental.const_fold"].split_const_subgraphs = None
+    vars(sys.modules["torch"])["fx"] = sys.modules["torch.fx"]
+    vars(sys.modules["torch.fx.experimental.const_fold"])["split_const_subgraphs"] = None
     package = importlib.util.find_spec("torchlogix")
-    path = Path(package.origin).with_name("circuit.py")
-    spec = importlib.util.spec_from_file_location("torchlogix_circuit", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    if package is None or package.origin is None:
+        raise SystemExit("torchlogix must be installed, got none; see benchmarks/peers/install.py")
+    return load_file("torchlogix_circuit", Path(package.origin).with_name("circuit.py"))
 
 
 def describe(net: Net, gate_table: dict[int, tuple[Any, bool, bool]]) -> dict[str, Any]:
@@ -85,7 +83,7 @@ def prepare(net: Net, opt_level: int, path: Path) -> dict[str, Any]:
 
 
 def run(job: Job, path: Path, counts_dtype: str) -> dict[str, float]:
-    """Nanoseconds a row from bools and from packed words; writes the counts for the caller to compare."""
+    """Nanoseconds per row from bools and from packed words; writes the counts for the caller to compare."""
     rows = job.rows()
     words = pack_words(rows)
     counts = np.zeros((len(rows), job.net.n_groups), counts_dtype)
@@ -96,8 +94,8 @@ def run(job: Job, path: Path, counts_dtype: str) -> dict[str, float]:
         "packed": lambda: library.circuit_bench(words_in, out, n_words),
         "library": lambda: library.circuit_bench_bool(bools_in, out, n_rows),
     }
-    result = measure(calls, len(rows))
-    np.save(job.counts_path, counts)
+    result = time_calls(calls, len(rows))
+    job.save_counts(counts)
     return result
 
 

@@ -1,15 +1,14 @@
 """Runner of torchlogix's Verilog generator: the simplified net as a file. See `torchlogix_net` for how it is loaded.
 
-python -m peers.torchlogix_verilog NET FILE
+python -m benchmarks.peers.torchlogix_verilog NET FILE
 """
 
 import json
 import sys
 from pathlib import Path
 
-from nets import Net
-
-from peers.torchlogix_net import describe, load_circuit_module
+from benchmarks.nets import Net
+from benchmarks.peers.torchlogix_net import describe, load_circuit_module
 
 
 def main() -> None:

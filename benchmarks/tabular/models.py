@@ -2,7 +2,6 @@
 
 import pickle
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import lightgbm
 import numpy as np
 import tl2cgen
 import treelite
+from numpy.typing import NDArray
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
@@ -19,13 +19,15 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from tabular_data import SEED
 from threadpoolctl import threadpool_limits
 
+from benchmarks.data.tables import SEED
 from gatewise.estimators import LogicClassifier, LogicRegressor
+from gatewise.run.timing import time_call
 
 N_ROWS = 100_000
-Predict = Callable[[np.ndarray], Any]
+Rows = NDArray[Any]
+Predict = Callable[[Rows], Any]
 
 
 def make_linear_input(categorical: list[int], n_columns: int) -> Any:
@@ -39,7 +41,7 @@ def make_linear_input(categorical: list[int], n_columns: int) -> Any:
 
 def make_estimators(categorical: list[int], shape: tuple[int, int], *, regression: bool) -> dict[str, Any]:
     """All of them, unfitted, for a matrix of floats whose `categorical` columns hold codes."""
-    seed = {"random_state": SEED}
+    seed: dict[str, Any] = {"random_state": SEED}
     n_rows, n_columns = shape
     scaled = [make_linear_input(categorical, n_columns) for _ in range(2)]
     early = {"early_stopping": n_rows >= 5_000, **seed}  # it takes minutes otherwise, and few rows cannot spare any
@@ -47,7 +49,7 @@ def make_estimators(categorical: list[int], shape: tuple[int, int], *, regressio
     light = {"n_jobs": 2, "verbose": -1, **seed}
     if regression:
         return {
-            "gatewise": LogicRegressor(categorical=categorical, **seed),
+            "gatewise": LogicRegressor(categorical=list(categorical), **seed),
             "linear": make_pipeline(scaled[0], RidgeCV()),
             "tree": DecisionTreeRegressor(max_leaf_nodes=50, **seed),
             "MLP": make_pipeline(scaled[1], MLPRegressor(**early)),
@@ -55,7 +57,7 @@ def make_estimators(categorical: list[int], shape: tuple[int, int], *, regressio
             "LightGBM": lightgbm.LGBMRegressor(**light),
         }
     return {
-        "gatewise": LogicClassifier(categorical=categorical, **seed),
+        "gatewise": LogicClassifier(categorical=list(categorical), **seed),
         "linear": make_pipeline(scaled[0], LogisticRegression(max_iter=1000)),
         "tree": DecisionTreeClassifier(max_leaf_nodes=50, **seed),
         "MLP": make_pipeline(scaled[1], MLPClassifier(**early)),
@@ -91,20 +93,14 @@ def compile_lightgbm(estimator: Any, folder: Path) -> Predict:
     return lambda X: predictor.predict(tl2cgen.DMatrix(X))
 
 
-def time_predict(predict: Predict, X: np.ndarray, *, seconds: float = 2.0) -> float:
-    """Nanoseconds a row, the best of several calls on 100,000 rows, in one thread."""
+def time_predict(predict: Predict, X: Rows) -> float:
+    """Nanoseconds per row, the least of several calls on 100,000 rows, in one thread."""
     rows = np.ascontiguousarray(np.resize(X, (N_ROWS, X.shape[1])))
     with threadpool_limits(1):
-        predict(rows)
-        times, end = [], time.perf_counter() + seconds
-        while not times or time.perf_counter() < end:
-            start = time.perf_counter()
-            predict(rows)
-            times.append(time.perf_counter() - start)
-    return 1e9 * min(times) / N_ROWS
+        return 1e9 * time_call(lambda: predict(rows), min_calls=2).least / N_ROWS
 
 
-def time_compiled(estimator: Any, X: np.ndarray) -> float:
-    """Nanoseconds a row of LightGBM's model compiled by tl2cgen."""
+def time_compiled(estimator: Any, X: Rows) -> float:
+    """Nanoseconds per row of LightGBM's model compiled by tl2cgen."""
     with tempfile.TemporaryDirectory() as folder:
         return time_predict(compile_lightgbm(estimator, Path(folder)), X)

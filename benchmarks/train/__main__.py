@@ -1,51 +1,56 @@
 """Training speed, side by side with difflogic and torchlogix in one run.
 
-    python benchmarks/train.py [--quick] [--sizes monk adult] [--threads 1 2] [--json benchmarks/results/train.json]
+    python -m benchmarks.train --record      # benchmarks/results/train.json: every size, contender and setting
+    python -m benchmarks.train --quick       # two sizes, one thread
+    python -m benchmarks.train --every-setting
 
 A step is forward, backward and Adam on one batch of 100 rows. Every contender runs in a process of its own, tied
 to as many cores as it has threads, with nothing compiled beforehand; its loss must fall, the run ends otherwise.
-Peers are kept in build/peers (or $GATEWISE_PEERS). A full run takes about half an hour, most of it torch.compile.
+Peers are kept in build/peers (or $GATEWISE_PEERS). Of torchlogix's six settings the three are timed that were the
+fastest of a size in runs of all six, which --every-setting repeats. Most of the time is torch.compile's.
 """
 
 import argparse
-import json
-import os
 import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import machine
-import table
-import train_table
-import train_targets
-from machine import run_pinned
-from peers.install import REPOSITORY, install_for_training
-from train_sizes import BATCH, SIZES
+from benchmarks import records
+from benchmarks.infer.table import verdict_lines
+from benchmarks.peers.install import find_folder, install_for_training
+from benchmarks.process import run_pinned, usable_cores
+from benchmarks.train import table, targets
+from benchmarks.train.sizes import BATCH, SIZES
 
 SETTINGS = {
     "gatewise": ["step", "autograd"],
     "difflogic": ["eager", "compile"],
-    "torchlogix": ["raw-eager", "warp-eager", "light-eager", "raw-compile", "warp-compile", "light-compile"],
+    "torchlogix": ["raw-eager", "warp-compile", "light-compile"],
 }
-QUICK_SETTINGS = SETTINGS | {"difflogic": ["eager"], "torchlogix": ["raw-eager", "warp-compile", "light-compile"]}
+EVERY_SETTING = SETTINGS | {
+    "torchlogix": [f"{kind}-{mode}" for mode in ("eager", "compile") for kind in ("raw", "warp", "light")]
+}
+SINGLE_THREADED = ("difflogic", "compile")  # nothing that difflogic offers; timed once, to be fair
 QUICK_SIZES = ["monk", "mnist-small"]
 
 Command = tuple[list[str], dict[str, str]]  # the words, and the environment variables
 
 
 def parse_arguments() -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="two sizes, one thread, the peers' likely best settings")
+    parser.add_argument("--quick", action="store_true", help="two sizes, one thread")
     parser.add_argument("--sizes", nargs="+", choices=list(SIZES), default=list(SIZES))
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--contenders", nargs="+", choices=list(SETTINGS), default=list(SETTINGS))
-    parser.add_argument("--seconds", type=float, default=4.0, help="for how long every contender is timed")
-    parser.add_argument("--json", type=Path, help="where to write the results")
+    parser.add_argument("--every-setting", action="store_true", help="all six settings of torchlogix")
+    parser.add_argument("--seconds", type=float, default=2.0, help="for how long every contender is timed")
+    records.add_options(parser)
     args = parser.parse_args()
     if args.quick:
-        args.sizes, args.threads, args.seconds = QUICK_SIZES, [1], 2.0
+        args.sizes, args.threads = QUICK_SIZES, [1]
     return args
 
 
@@ -54,7 +59,7 @@ def find_commands(contenders: list[str], folder: Path) -> dict[str, Command]:
     commands: dict[str, Command] = {}
     for name in contenders:
         if name == "gatewise":
-            commands[name] = [sys.executable, "ours_train.py"], {}
+            commands[name] = [sys.executable, "-m", "benchmarks.train.ours"], {}
         else:
             peer = install_for_training(name, folder)
             commands[name] = peer.command(), peer.environment
@@ -68,7 +73,7 @@ class Bench:
         self.commands = commands
         self.settings = settings
         self.seconds = seconds
-        self.cores = machine.usable_cores()
+        self.cores = usable_cores()
 
     def run_size(self, size_name: str, n_threads: int) -> list[dict[str, Any]]:
         """What every contender measured in every setting."""
@@ -76,6 +81,7 @@ class Bench:
             {"contender": name} | self._run(name, setting, size_name, n_threads)
             for name in self.commands
             for setting in self.settings[name]
+            if n_threads == 1 or (name, setting) != SINGLE_THREADED
         ]
 
     def _run(self, name: str, setting: str, size_name: str, n_threads: int) -> dict[str, Any]:
@@ -88,29 +94,23 @@ class Bench:
 
 
 def main() -> None:
-    """Run, print the table and the verdicts, write the JSON."""
+    """Run, print the table and the verdicts, write the record."""
     args = parse_arguments()
-    peers_folder = Path(os.environ.get("GATEWISE_PEERS", REPOSITORY / "build" / "peers")).absolute()
-    commands = find_commands(args.contenders, peers_folder)
-    bench = Bench(commands, QUICK_SETTINGS if args.quick else SETTINGS, seconds=args.seconds)
-    print(train_table.header())
+    run = records.start(recording=args.record, allow_dirty=args.allow_dirty)
+    commands = find_commands(args.contenders, find_folder())
+    bench = Bench(commands, EVERY_SETTING if args.every_setting else SETTINGS, seconds=args.seconds)
+    print(table.header())
     results = []
     for size_name in args.sizes:
         for n_threads in args.threads:
             entries = bench.run_size(size_name, n_threads)
             results.append({"size": size_name, "threads": n_threads, "contenders": entries})
-            print(train_table.size_lines(results[-1]), flush=True)
-    verdicts = train_targets.judge(results)
-    print(table.verdict_lines(verdicts))
-    if args.json:
-        report = {
-            "machine": machine.describe(),
-            "batch": BATCH,
-            "results": results,
-            "targets": [asdict(verdict) | {"outcome": verdict.outcome} for verdict in verdicts],
-        }
-        args.json.parent.mkdir(parents=True, exist_ok=True)
-        args.json.write_text(json.dumps(report, indent=1) + "\n")
+            print(table.size_lines(results[-1]), flush=True)
+    verdicts = targets.judge(results)
+    print(verdict_lines(verdicts))
+    if args.record:
+        judged = [asdict(verdict) | {"outcome": verdict.outcome} for verdict in verdicts]
+        records.write("train", run, {"batch": BATCH, "results": results, "targets": judged})
 
 
 if __name__ == "__main__":

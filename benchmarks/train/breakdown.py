@@ -5,30 +5,32 @@ Every part is a native call of its own, timed alone; gathering is what the gates
 than with one that reads rows in order, and the optimizer is what is left of the native step.
 """
 
-import statistics
-import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
 
 from gatewise import _native, nn
-from gatewise.nn.functional import current_pool
-
-SECONDS = 1.0
-MIN_CALLS = 5
+from gatewise.nn.native import current_pool
+from gatewise.run.timing import time_call
 
 
 def explain(net: nn.LogicNetwork, step: nn.TrainStep, x: torch.Tensor, y: torch.Tensor) -> dict[str, float]:
-    """Milliseconds a step of every part."""
-    *layers, head = net
+    """Milliseconds per step of every part."""
+    layers: list[Any] = list(net)[:-1]
+    head: Any = net[-1]
     pool, rows = current_pool(), x.numpy()
     whole = _time(lambda: step(x, y))
     scale = 1 / head.temperature(layers[-1].out_features)
-    adam = (step.lr, *step.betas, step.eps, step.n_steps + 1)
-    arguments = (rows, y.numpy(), None, 0.0, (scale, head.beta), None, 1.0, False, adam, pool)
-    run = step._native_step([layer.weight for layer in layers]).run_classes
-    native = _time(lambda: run(*arguments))
+    adam = (step.learning_rate, *step.betas, step.eps, step.n_steps + 1)
+    twin = step._native_step([layer.weight for layer in layers])
+    options: dict[str, Any] = {"logits": None, "temperature": 1.0, "hard": False, "adam": adam, "pool": pool}
+
+    def take_step() -> None:
+        twin.run(rows, _native.Loss.cross_entropy(y.numpy(), 0.0, head=(scale, head.beta), weight=None), **options)
+
+    native = _time(take_step)
     coefficients = np.empty((sum(layer.out_features for layer in layers), 4), np.float32)
     logits = [layer.weight.detach().numpy() for layer in layers]
     operators = np.array(layers[0].parametrization.operators, np.uint8)
@@ -36,7 +38,7 @@ def explain(net: nn.LogicNetwork, step: nn.TrainStep, x: torch.Tensor, y: torch.
     grad_y, grads = np.full((len(x), head.groups), 1e-3, np.float32), np.empty_like(coefficients)
 
     def time_gates(wiring: list[tuple[np.ndarray, np.ndarray]]) -> float:
-        stack = _native.RelaxedStack(net[0].in_features, wiring, head.groups)
+        stack = _native.RelaxedStack(layers[0].in_features, wiring, head.groups)
         return _time(lambda: stack.backward(rows, coefficients, grad_y, grads, None, pool))
 
     gates = time_gates([(layer.a.numpy(), layer.b.numpy()) for layer in layers])
@@ -58,10 +60,4 @@ def _in_order(layer: nn.LogicLayer) -> tuple[np.ndarray, np.ndarray]:
 
 def _time(call: Callable[[], object]) -> float:
     """Median milliseconds."""
-    laps: list[float] = []
-    start = time.perf_counter()
-    while len(laps) < MIN_CALLS or time.perf_counter() - start < SECONDS:
-        lap = time.perf_counter()
-        call()
-        laps.append(time.perf_counter() - lap)
-    return 1e3 * statistics.median(laps)
+    return 1e3 * time_call(call, seconds=1.0).median

@@ -1,32 +1,31 @@
 """Accuracy against training time on MNIST: the paper's small network trained by several recipes.
 
-    python benchmarks/curves.py --data DIR [--recipes paper ours] [--seconds 300] [--seed 0] [--json FILE]
+    python -m benchmarks.train.curves --data DIR --record      # benchmarks/results/curves.json, with the curves
 
-The network is the paper's: six layers of 8,000 gates, fixed random wiring, one bit a pixel. A tenth of the training
+The network is the paper's: six layers of 8,000 gates, fixed random wiring, one bit per pixel. A tenth of the training
 images, the same share of every class, selects the best network; the test images are touched once, by that network.
 Recipes get equal time: the number of epochs is chosen from the duration of the first steps. Times are those of
 training and validation, from the first step on.
 """
 
 import argparse
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import machine
 import numpy as np
 import torch
-from mnist import find_data, load_mnist
 
+from benchmarks import records
+from benchmarks.data.mnist import find_data, load_mnist
+from benchmarks.numbers.speed import MILESTONES
 from gatewise import nn, train
 from gatewise.wiring import unique_wiring
 
 WIDTHS = [8_000] * 6
 TAU = 10.0
-LEVELS = (0.95, 0.96, 0.97, 0.9769, 0.98)  # of validation accuracy; the paper's test accuracy is 97.69 %
 N_TRIAL_STEPS = 200
 
 
@@ -61,7 +60,7 @@ SETTINGS = {
 
 
 def make_data(data: Path, part: str) -> train.Bits:
-    """One bit a pixel."""
+    """One bit per pixel."""
     images, labels = load_mnist(data, part)
     return train.Bits(images > 127, labels)
 
@@ -98,7 +97,7 @@ def run(name: str, data: Path, *, seconds: float, seed: int) -> dict[str, Any]:
     curve: list[list[float]] = []
     for result in results:
         before = curve[-1][0] if curve else 0.0
-        curve += [[before + record.seconds, record.hard, record.soft, record.gap] for record in result.history]
+        curve += [[before + record.seconds, record.score, record.soft_score, record.gap] for record in result.history]
     result, test = results[-1], make_data(data, "t10k")
     hard = float((result.predict(test.packed) == test.targets).mean())
     soft_net = result.net.train()
@@ -109,7 +108,7 @@ def run(name: str, data: Path, *, seconds: float, seed: int) -> dict[str, Any]:
         "seed": seed,
         "epochs": len(curve),
         "seconds": curve[-1][0],
-        "validation_accuracy": result.history[result.best_epoch - 1].hard,
+        "validation_accuracy": result.history[result.best_epoch - 1].score,
         "test_accuracy": hard,
         "test_gap": float((soft == test.targets).mean()) - hard,
         "curve": curve,
@@ -118,7 +117,7 @@ def run(name: str, data: Path, *, seconds: float, seed: int) -> dict[str, Any]:
 
 def describe(result: dict[str, Any]) -> str:
     """A line: the result, and how long the circuit took to pass milestones of validation."""
-    reached = [next((f"{s:.0f} s" for s, hard, *_ in result["curve"] if hard >= level), "-") for level in LEVELS]
+    reached = [next((f"{s:.0f} s" for s, hard, *_ in result["curve"] if hard >= level), "-") for level in MILESTONES]
     milestones = "".join(f"{each:>9}" for each in reached)
     percents = f"{100 * result['validation_accuracy']:>9.2f}{100 * result['test_accuracy']:>9.2f}"
     gap = f"{100 * result['test_gap']:+.2f}"
@@ -126,23 +125,24 @@ def describe(result: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Run the recipes, print a line for each, write the JSON."""
+    """Run the recipes, print a line for each, write the record."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="folder with mnist/ (default: $GATEWISE_DATA)")
     parser.add_argument("--recipes", nargs="+", choices=list(SETTINGS), default=list(SETTINGS))
-    parser.add_argument("--seconds", type=float, default=300, help="of training, for every recipe")
+    parser.add_argument("--seconds", type=float, default=120, help="of training, for every recipe")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path, help="where to write the results")
+    records.add_options(parser)
     args = parser.parse_args()
-    titles = "".join(f"{f'{100 * level:g} %':>9}" for level in LEVELS)
+    described = records.start(recording=args.record, allow_dirty=args.allow_dirty)
+    titles = "".join(f"{f'{100 * level:g} %':>9}" for level in MILESTONES)
     print(f"{'recipe':<28}{'epochs':>7}{'seconds':>9}{'valid %':>9}{'test %':>9}{'gap':>8}{titles}")
     results = []
     for name in args.recipes:
         results.append(run(name, find_data(args.data), seconds=args.seconds, seed=args.seed))
         print(describe(results[-1]), flush=True)
-    if args.json:
-        report = {"machine": machine.describe(), "threads": torch.get_num_threads(), "results": results}
-        args.json.write_text(json.dumps(report, indent=1) + "\n")
+    if args.record:
+        findings = {"threads": torch.get_num_threads(), "seconds": args.seconds, "results": results}
+        records.write("curves", described, findings)
 
 
 if __name__ == "__main__":

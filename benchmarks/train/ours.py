@@ -5,10 +5,10 @@
 
 from typing import Any
 
-import stepping  # first: memory counts from here
 import torch
-from breakdown import explain
 
+from benchmarks.train import stepping  # first: memory counts from here
+from benchmarks.train.breakdown import explain
 from gatewise import nn
 
 SETTINGS = ["step", "autograd"]
@@ -26,7 +26,7 @@ def build(job: stepping.TrainJob) -> stepping.Step:
     net = make_net(job)
     if job.setting == "autograd":
         return stepping.make_step(job, net, stepping.fused_adam(net.parameters()))
-    step = nn.TrainStep(net, lr=stepping.LEARNING_RATE)
+    step = nn.TrainStep(net, learning_rate=stepping.LEARNING_RATE)
     x, y = job.make_batch()
     return lambda: step(x, y)
 
@@ -36,7 +36,7 @@ def explain_step(job: stepping.TrainJob) -> dict[str, Any]:
     if job.setting == "autograd" or job.n_threads > 1:
         return {}
     net = make_net(job)
-    return {"breakdown": explain(net, nn.TrainStep(net, lr=stepping.LEARNING_RATE), *job.make_batch())}
+    return {"breakdown": explain(net, nn.TrainStep(net, learning_rate=stepping.LEARNING_RATE), *job.make_batch())}
 
 
 if __name__ == "__main__":

@@ -7,28 +7,27 @@ Import it before the contender: memory counts from here, right after torch itsel
 import argparse
 import gc
 import json
-import os
-import statistics
 import time
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import machine
 import torch
-from train_sizes import BATCH, SIZES, TrainSize
+
+from benchmarks.process import memory_gb, peak_memory_gb
+from benchmarks.timer import time_call
+from benchmarks.train.sizes import BATCH, SIZES, TrainSize
 
 LEARNING_RATE = 0.01
 N_CHECKED_STEPS = 20
+MAX_CHECKED_S = 10.0  # for the same: slow steps are checked by fewer, at least five
 MIN_STEPS = 5
-CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 Step = Callable[[], torch.Tensor | float]  # does forward, backward and update, gives the loss
 Build = Callable[["TrainJob"], Step]
 
-MEMORY_AT_IMPORT_GB = machine.memory_gb()
+MEMORY_AT_IMPORT_GB = memory_gb()
 
 
 @dataclass(frozen=True)
@@ -42,12 +41,12 @@ class TrainJob:
 
     @classmethod
     def from_command_line(cls, settings: list[str]) -> "TrainJob":
-        """Parse the arguments that `train.py` passes."""
+        """Parse the arguments that `benchmarks.train` passes."""
         parser = argparse.ArgumentParser()
         parser.add_argument("size", choices=list(SIZES))
         parser.add_argument("--setting", choices=settings, required=True)
         parser.add_argument("--threads", type=int, required=True)
-        parser.add_argument("--seconds", type=float, default=4.0)
+        parser.add_argument("--seconds", type=float, required=True)
         args = parser.parse_args()
         return cls(SIZES[args.size], args.setting, args.threads, args.seconds)
 
@@ -87,66 +86,39 @@ def fused_adam(parameters: Any) -> torch.optim.Adam:
 
 
 def measure_step(build: Build, job: TrainJob) -> dict[str, Any]:
-    """Build, take the first step, check that the loss falls, then time."""
+    """Build, take the first step, check that the loss falls, then time.
+
+    "cpu_ms" is the processor time of a step: with one thread, what it takes on an idle machine. "free" is the share of
+    its cores' time that others left to the contender.
+    """
     torch.set_num_threads(job.n_threads)
     torch.manual_seed(0)
     start = time.perf_counter()
     step = build(job)
     first_loss = float(step())
     warm_up_s = time.perf_counter() - start
-    for _ in range(N_CHECKED_STEPS - 1):
-        step()
-    last_loss = float(step())
+    n_steps, checked = 1, time.perf_counter()
+    while n_steps < MIN_STEPS or (n_steps < N_CHECKED_STEPS and time.perf_counter() - checked < MAX_CHECKED_S):
+        last_loss = float(step())
+        n_steps += 1
     if not last_loss < first_loss:
         raise SystemExit(f"loss must fall on a fixed batch, got {first_loss:.4f} then {last_loss:.4f}")
-    times = time_step(step, job.seconds)
+    gc.collect()
+    timing = time_call(step, seconds=job.seconds, min_calls=MIN_STEPS)
     return {
         "setting": job.setting,
         "threads": job.n_threads,
-        **times,
+        "step_ms": 1e3 * timing.median,
+        "fastest_ms": 1e3 * timing.least,
+        "cpu_ms": 1e3 * timing.cpu,
+        "n_steps": timing.n_calls,
+        "free": timing.free,
         "warm_up_s": warm_up_s,
-        "peak_memory_mb": 1e3 * (machine.peak_memory_gb() - MEMORY_AT_IMPORT_GB),
+        "peak_memory_mb": 1e3 * (peak_memory_gb() - MEMORY_AT_IMPORT_GB),
         "first_loss": first_loss,
         "last_loss": last_loss,
         "torch": torch.__version__,
     }
-
-
-def time_step(step: Step, seconds: float) -> dict[str, float]:
-    """Median and least milliseconds, and how far to trust them.
-
-    "cpu_ms" is the processor time of a step: with one thread, what it takes on an idle machine. "busy_cores" says
-    how many cores this process kept busy, "cpu_share" which share of its cores' time others left to it.
-    """
-    gc.collect()
-    laps: list[float] = []
-    start, cpu_start, busy_start = time.perf_counter(), time.process_time(), busy_seconds()
-    while len(laps) < MIN_STEPS or time.perf_counter() - start < seconds:
-        lap_start = time.perf_counter()
-        step()
-        laps.append(time.perf_counter() - lap_start)
-    wall, own = time.perf_counter() - start, time.process_time() - cpu_start
-    of_others = max(0.0, busy_seconds() - busy_start - own)
-    return {
-        "step_ms": 1e3 * statistics.median(laps),
-        "fastest_ms": 1e3 * min(laps),
-        "cpu_ms": 1e3 * own / len(laps),
-        "n_steps": len(laps),
-        "busy_cores": own / wall,
-        "cpu_share": 1 - of_others / wall / len(os.sched_getaffinity(0)),
-    }
-
-
-def busy_seconds() -> float:
-    """Time that the cores of this process were busy, for anyone, since the machine started."""
-    cores = {f"cpu{core}" for core in os.sched_getaffinity(0)}
-    ticks = 0
-    for line in Path("/proc/stat").read_text().splitlines():
-        name, *fields = line.split()
-        if name in cores:
-            user, nice, system, _idle, _iowait, interrupts, soft_interrupts, stolen = map(int, fields[:8])
-            ticks += user + nice + system + interrupts + soft_interrupts + stolen
-    return ticks / CLOCK_TICKS
 
 
 def run(build: Build, settings: list[str], explain: Callable[[TrainJob], dict[str, Any]] | None = None) -> None:

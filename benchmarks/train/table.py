@@ -1,9 +1,9 @@
-"""The results of `train.py` as text: one line per size, threads, contender and setting, and our own step's parts."""
+"""The results of `benchmarks.train` as text: one line per contender and setting, and the parts of our own step."""
 
 from typing import Any
 
-from targets import is_disturbed
-from train_targets import entries_of
+from benchmarks.infer.targets import is_disturbed
+from benchmarks.train.targets import entries_of
 
 Result = dict[str, Any]
 
@@ -35,7 +35,7 @@ def _entry_line(result: Result, entry: Result, ours: list[Result]) -> str:
         f"{entry['step_ms'] / ours[0]['step_ms']:.1f}x" if ours else "-",
         f"{entry['peak_memory_mb']:.0f}",
         f"{entry['warm_up_s']:.1f}",
-        f"disturbed, {entry['cpu_share']:.0%} of its cores" if is_disturbed(entry) else "",
+        f"disturbed, {entry['free']:.0%} of its cores" if is_disturbed(entry) else "",
     ).rstrip()
 
 

@@ -1,4 +1,4 @@
-"""The training speeds this project promises, evaluated on the results of `train.py`.
+"""The training speeds this project promises, evaluated on the results of `benchmarks.train`.
 
 In: one result per size and number of threads, as written to JSON. Out: a `Verdict` per target that was measured.
 """
@@ -6,7 +6,7 @@ In: one result per size and number of threads, as written to JSON. Out: a `Verdi
 from collections.abc import Iterator
 from typing import Any
 
-from targets import Verdict, is_disturbed
+from benchmarks.infer.targets import Verdict, is_disturbed
 
 Result = dict[str, Any]
 
@@ -27,7 +27,7 @@ def judge(results: list[Result]) -> list[Verdict]:
 
 
 def entries_of(result: Result, contender: str) -> list[Result]:
-    """What one contender measured, one entry a setting."""
+    """What one contender measured, one entry per setting."""
     return [entry for entry in result["contenders"] if entry["contender"] == contender]
 
 

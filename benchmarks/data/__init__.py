@@ -1,0 +1,1 @@
+"""The data sets that benchmarks and experiments read, from their published files."""

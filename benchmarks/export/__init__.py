@@ -1,0 +1,1 @@
+"""Exports: C beside compiled trees, WebAssembly in node, Verilog beside torchlogix's."""

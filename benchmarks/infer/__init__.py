@@ -1,0 +1,1 @@
+"""Inference: nanoseconds per row, beside the compiled nets of difflogic and torchlogix."""

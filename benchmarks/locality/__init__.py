@@ -1,0 +1,1 @@
+"""Local beside random wiring: speed of wide nets, accuracy of small ones."""

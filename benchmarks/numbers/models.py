@@ -1,0 +1,133 @@
+"""What the pages say of models: on tables, and exported to C, WebAssembly and Verilog.
+
+In: a record. Out: its numbers and tables as Markdown, by name.
+"""
+
+from collections.abc import Sequence
+from statistics import mean
+
+from benchmarks.numbers.text import number, percent, render_table
+from benchmarks.records import Record
+
+ESTIMATORS = {
+    "gatewise": "gatewise",
+    "tree": "50-leaf tree",
+    "linear": "linear",
+    "MLP": "MLP",
+    "HistGradientBoosting": "HistGradientBoosting",
+    "LightGBM": "LightGBM (tl2cgen)",
+}
+CODES = {
+    "gatewise unrolled": "gatewise, straight code",
+    "LightGBM, tl2cgen": "LightGBM of 100 trees by tl2cgen",
+    "emlearn forest": "scikit-learn forest of 100 trees by emlearn",
+    "emlearn tree": "scikit-learn tree of 50 leaves by emlearn",
+    "gatewise table": "gatewise, table",
+}
+FORMS = {
+    "counts": "counts",
+    "class": "counts and class",
+    "pipelined": "counts, a register every 6 levels",
+    "torchlogix": "counts, torchlogix",
+}
+
+
+def tabular(record: Record) -> dict[str, str]:
+    """Accuracy, speed and size beside other estimators; sizes and speed are those of Adult."""
+    found = {(each["table"], each["estimator"]): each for each in record["results"] if not each["sizes"]}
+    tables = [table for table in dict.fromkeys(table for table, _ in found) if table != "california"]
+
+    def scores(table: str) -> list[float]:
+        return [mean(found[table, name]["scores"]) for name in ESTIMATORS]
+
+    means = [mean(each) for each in zip(*map(scores, tables), strict=True)]
+    adult = [found["adult", name] for name in ESTIMATORS]
+    compiled = f" ({number(found['adult', 'LightGBM']['compiled_ns_per_row'])})"
+    rows = [
+        [f"mean accuracy, {len(tables)} tables", *map(percent, means)],
+        ["Adult", *map(percent, scores("adult"))],
+        ["California housing, R²", *(f"{score:.3f}" for score in scores("california"))],
+        ["ns per row", *(number(each["ns_per_row"]) + compiled * ("compiled_ns_per_row" in each) for each in adult)],
+        ["bytes", *(f"{each['bytes'] / 1e3:,.0f} K" for each in adult)],
+    ]
+    return {"table": render_table(["", *ESTIMATORS.values()], rows), "smaller": _smaller(record)}
+
+
+def _smaller(record: Record) -> str:
+    """Circuits of fewer gates on Adult."""
+    rows = [
+        [f"{each['sizes'].get('depth', 6)}×{each['sizes']['width']:,}", *_adult_cells(each)]
+        for each in record["results"]
+        if each["sizes"]
+    ]
+    return render_table(["gates trained", "gates left", "accuracy", "ns per row", "bytes"], rows)
+
+
+def _adult_cells(each: Record) -> Sequence[str]:
+    numbers = number(each["ns_per_row"]), f"{each['bytes']:,}"
+    return [f"{each['model']['gates']:,}", percent(each["scores"][0]), *numbers]
+
+
+def export_c(record: Record) -> dict[str, str]:
+    """Bytes on a microcontroller, nanoseconds per row, seconds of writing and compiling."""
+    small, _, large = record["compile"]
+    flash = [
+        [each["style"], each["dtype"], *(f"{each[key]:,}" for key in ("flash", "bss", "stack"))]
+        for each in record["flash"]
+    ]
+    latency = [[title, number(min(record["latency"][name].values()))] for name, title in CODES.items()]
+    return {
+        "flash": render_table(["style", "row", "flash (code and data)", "static RAM", "stack"], flash),
+        "latency": render_table(["code", "ns per row"], latency),
+        "adult-gates": f"{record['adult']['gates']:,}",
+        "adult-bits": f"{record['adult']['bits']:,}",
+        "adult-accuracy": percent(record["adult"]["accuracy"]),
+        "compile-small": _compile_seconds(small["raw"]),
+        "compile-large": _compile_seconds(large["raw"]),
+        "compile-trained": _compile_seconds(record["trained"]),
+        "trained-gates": f"{record['trained']['gates']:,}",
+        "trained-accuracy": percent(record["trained"]["accuracy"]),
+    }
+
+
+def _compile_seconds(found: Record) -> str:
+    return f"{found['write_seconds']:.1f} + {number(found['gcc_seconds'])} s"
+
+
+def wasm(record: Record) -> dict[str, str]:
+    """Size and speed in node."""
+    columns = ["gates", "style", "module", "images per second, raw bytes", "packed bits", "one image"]
+    rows = [
+        [
+            f"{each['gates']}, {each['n_gates']:,}",
+            each["style"],
+            f"{each['module_bytes'] / 1e3:.0f} KB",
+            *(f"{each[key] / 1e6:.1f} million" for key in ("bytes_per_second", "bits_per_second")),
+            f"{each['one_row_us']:.0f} µs",
+        ]
+        for each in record["styles"]
+    ]
+    return {"table": render_table(columns, rows)}
+
+
+def synthesis(record: Record) -> dict[str, str]:
+    """Lookup tables beside torchlogix's Verilog."""
+    small = record["nets"][0]
+    keys = ("lut4", "lut6", "ffs", "depth6")
+    columns = ["from bits to", "tables of 4", "tables of 6", "flip-flops", "depth, tables of 6"]
+    rows = [[title, *(f"{small['results'][form][key]:,}" for key in keys)] for form, title in FORMS.items()]
+    sizes = [
+        [
+            f"6×{net['width']:,}",
+            percent(net["accuracy"], 2),
+            *(f"{net['results'][form]['lut6']:,}" for form in ("counts", "torchlogix")),
+            f"{net['lut6_ratio']:.2f}",
+        ]
+        for net in record["nets"]
+    ]
+    lut4 = [small["results"][form]["lut4"] for form in ("counts", "torchlogix")]
+    return {
+        "table": render_table(columns, rows),
+        "sizes": render_table(["gates", "test images right", "tables of 6", "torchlogix", "ratio"], sizes),
+        "lut4-ratio": f"{lut4[0] / lut4[1]:.2f} times",
+    }

@@ -1,0 +1,103 @@
+"""All numbers that pages may name, as "<record>/<name>".
+
+Names of benchmarks are those of their records; "paper/NAME" is what the paper reports, "experiments/RECIPE/NAME" the
+accuracy of a network that was trained here, "study/NAME/LABEL/X" one point of a study's figure.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from statistics import mean
+
+from benchmarks import records
+from benchmarks.numbers import models, speed
+from benchmarks.numbers.text import number, render_table
+from experiments.records import latest
+from experiments.settings import SETTINGS
+
+MISSING = "–"  # what a record that has not been made yet stands for
+RENDERERS: dict[str, Callable[[records.Record], dict[str, str]]] = {
+    "infer": speed.infer,
+    "train": speed.train,
+    "loop": speed.loop,
+    "curves": speed.curves,
+    "locality": speed.locality,
+    "locality_accuracy": speed.locality_accuracy,
+    "tabular": models.tabular,
+    "export_c": models.export_c,
+    "wasm": models.wasm,
+    "synthesis": models.synthesis,
+}
+
+
+def value_of(name: str) -> str:
+    """What a marker stands for."""
+    source, _, rest = name.partition("/")
+    if source in RENDERERS:
+        found = _render(source)
+        if found is None:
+            return MISSING
+        return found[rest]
+    if source == "paper":
+        return _from_paper(rest)
+    if name == "experiments/table":
+        return _networks()
+    if name == "targets/missed":
+        return _missed_targets()
+    if source == "experiments":
+        return _accuracy(*rest.split("/"))
+    if source == "study":
+        return _study_point(*rest.split("/"))
+    raise KeyError(f"a marker must name a record, got {name}")
+
+
+@cache
+def _render(source: str) -> dict[str, str] | None:
+    path = records.RESULTS / f"{source}.json"
+    return RENDERERS[source](records.read(source)) if path.exists() else None
+
+
+def _from_paper(name: str) -> str:
+    """Percent, as the paper reports it."""
+    return f"{SETTINGS[name].accuracy:g}"
+
+
+def _networks() -> str:
+    """The paper's networks, trained here by our recipe and by the paper's authors."""
+    found = latest()
+    rows = []
+    for name, setting in SETTINGS.items():
+        if record := found.get((name, "ours")):
+            n_seeds, missed = len(record["seeds"]), record["accuracy"]["mean"] < setting.accuracy
+            told = f"{_from_paper(name)} %" + ", missed" * missed
+            rows.append([name, f"{setting.n_gates:,}", _accuracy("ours", name), f"{n_seeds}", told])
+    return render_table(["network", "gates", "accuracy here", "seeds", "the paper's"], rows)
+
+
+def _missed_targets() -> str:
+    """Speeds that `benchmarks.infer` and `benchmarks.train` judge, and that were not reached."""
+    judged = [each for source in ("infer", "train") for each in records.read(source)["targets"]]
+    rows = [
+        [each["name"], number(each["value"]), f"{'at most' if each['at_most'] else 'at least'} {each['target']:g}"]
+        for each in judged
+        if each["outcome"] == "miss"
+    ]
+    return render_table(["what", "found", "target"], rows)
+
+
+def _accuracy(recipe: str, name: str) -> str:
+    """Percent: mean and, of several seeds, standard deviation."""
+    record = latest()[name, recipe]
+    accuracy = f"{record['accuracy']['mean']:.2f}"
+    return accuracy + (f" ± {record['accuracy']['std']:.2f} %" if len(record["seeds"]) > 1 else " %")
+
+
+def _study_point(study: str, label: str, size: str) -> str:
+    """Percent of images held out: of a number of layers in the study of depth, of gates in the others."""
+    size_of = len if study == "depth" else sum
+    cases = latest()["mnist", f"study {study}"]["cases"]
+    found = [
+        case["accuracy"]
+        for case in cases
+        if case["label"].replace(" ", "-") == label and size_of(case["widths"]) == int(size)
+    ]
+    return f"{mean(found):.1f} %"

@@ -1,0 +1,1 @@
+"""Tables: accuracy, size and speed, beside the models that one would pick otherwise."""
