@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
-from gatewise import Engine, SeededCircuit, load, optimize_with_report, save
+from gatewise import Engine, SeededCircuit, load, save, simplify_with_report
 
 N_INPUTS, N_LAYERS, WIDTH, N_CLASSES, N_ROWS = 784, 6, 8_000, 10, 100_000
 
 
 def main() -> None:
-    """Build, optimize, save, load, run, and print a line for each."""
+    """Build, simplify, save, load, run, and print a line for each."""
     rng = np.random.default_rng(0)
     gates = tuple(rng.integers(0, 16, WIDTH, dtype=np.uint8) for _ in range(N_LAYERS))
     seeded = SeededCircuit(N_INPUTS, gates, N_CLASSES, seed=0)
@@ -26,25 +26,25 @@ def main() -> None:
     print(f"built      {circuit}")
 
     start = time.perf_counter()
-    optimized, report = optimize_with_report(circuit)
-    print(f"optimized  {report} in {1e3 * (time.perf_counter() - start):.0f} ms")
+    simplified, report = simplify_with_report(circuit)
+    print(f"simplified {report} in {1e3 * (time.perf_counter() - start):.0f} ms")
 
     with tempfile.TemporaryDirectory() as folder:
-        for name, saved in (("seed.gw", seeded), ("circuit.gw", optimized)):
+        for name, saved in (("seed.gw", seeded), ("circuit.gw", simplified)):
             path = Path(folder) / name
             save(path, saved)
             assert load(path) == saved
             print(f"saved      {name}: {path.stat().st_size:,} bytes, loaded back equal")
 
     start = time.perf_counter()
-    engine = Engine(optimized)
+    engine = Engine(simplified)
     engine.classify(np.zeros((1, N_INPUTS), bool))
     print(f"planned    and ran a first row in {1e3 * (time.perf_counter() - start):.1f} ms: {engine}")
 
     rows = rng.integers(0, 2, (N_ROWS, N_INPUTS), dtype=np.uint8).astype(bool)
     classes = engine.classify(rows)
     seconds = min(timed(engine, rows) for _ in range(5))
-    print(f"ran        {N_ROWS:,} rows at {1e9 * seconds / N_ROWS:.0f} ns a row on one thread")
+    print(f"ran        {N_ROWS:,} rows at {1e9 * seconds / N_ROWS:.0f} ns per row on one thread")
     print(f"classes    {np.bincount(classes, minlength=N_CLASSES).tolist()}")
 
 

@@ -6,7 +6,6 @@ Two 6-bit numbers u and v come in as bits; the circuits learn u + v, and u + v t
 """
 
 import numpy as np
-import torch
 
 from gatewise import nn, train
 
@@ -29,7 +28,7 @@ def main() -> None:
         rest, test = train.split(train.Bits(rows, targets), 0.2)
         training, validation = train.split(rest, 0.1)
         task = train.Regression(make_head(training.targets))
-        net = task.network(2 * N_BITS, [768] * 3, seed=0, generator=torch.Generator().manual_seed(0))
+        net = task.network(2 * N_BITS, [768] * 3, seed=0)
         result = train.fit(net, task, training, validation=validation, recipe=RECIPE)
         expected = test.targets.reshape(len(test), -1)
         explained = 1 - np.square(result.predict(test.packed) - expected).mean(0) / expected.var(0)
