@@ -14,7 +14,7 @@ hypothesis.settings.load_profile("gatewise")
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The current folder of a test of the command line, with its files."""
-    from cli_files import Folder
+    from support.cli_files import Folder
 
     monkeypatch.chdir(tmp_path)
     return Folder(tmp_path)

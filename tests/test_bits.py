@@ -3,10 +3,10 @@
 import hypothesis
 import numpy as np
 import pytest
-from corpus import random_rows
 from hypothesis import strategies as st
+from support.corpus import random_rows
 
-from gatewise.run.bits import PackedRows, Planes
+from gatewise.bits import PackedRows, Planes
 
 
 @hypothesis.given(st.integers(0, 2**32 - 1), st.integers(0, 200), st.integers(0, 40))

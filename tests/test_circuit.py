@@ -1,11 +1,13 @@
 """Circuit: construction, validation, text, equality."""
 
+import copy
 import pickle
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pytest
-from corpus import circuits
+from support.corpus import circuits
 
 from gatewise import Circuit
 
@@ -73,6 +75,32 @@ def test_arrays_are_frozen_copies() -> None:
     assert circuit.gate[0] == 6
     with pytest.raises(ValueError, match="read-only"):
         circuit.a[0] = 3
+
+
+COPIES: dict[str, Callable[[Circuit], Circuit]] = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "deepcopy inside a list": lambda circuit: copy.deepcopy([circuit])[0],
+    **{f"pickle {p}": lambda circuit, p=p: pickle.loads(pickle.dumps(circuit, p)) for p in range(2, 6)},
+}
+
+
+@pytest.mark.parametrize("kind", COPIES)
+def test_copies_are_frozen(kind: str) -> None:
+    circuit = Circuit(**GOOD)  # type: ignore[arg-type]
+    again = COPIES[kind](circuit)
+    assert again == circuit
+    for array in again.arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_a_pickle_is_validated() -> None:
+    circuit = Circuit(**GOOD)  # type: ignore[arg-type]
+    circuit.a.flags.writeable = True
+    circuit.a[0] = 1_000_000
+    with pytest.raises(ValueError, match=re.escape("a[0] must be a wire below the gate's own, got 1000000")):
+        pickle.loads(pickle.dumps(circuit))
 
 
 def test_equality_is_that_of_the_text() -> None:

@@ -1,7 +1,7 @@
 """Every circuit of the corpus in every back end, against the reference evaluator, bit for bit.
 
 A back end is one entry of `BACK_ENDS`: a function that counts the groups of all circuits for all batches of rows. It
-gives one array a batch, or several, each of which must be right.
+gives one array per batch, or several, each of which must be right.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,24 +10,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from batches import Answers, Case
-from c_programs import count_by_c, find_machine
-from corpus import circuits, random_rows
-from cuda_programs import count_by_cuda
-from netlists import run_aiger, run_ascii_aiger, run_blif, run_onnx, run_pipelined_verilog, run_verilog
-from wasm_programs import count_by_wasm
+from support.batches import Answers, Case
+from support.c_programs import count_by_c, find_machine
+from support.corpus import circuits, random_rows
+from support.cuda_programs import count_by_cuda
+from support.netlists import run_aiger, run_ascii_aiger, run_blif, run_onnx, run_pipelined_verilog, run_verilog
+from support.wasm_programs import count_by_wasm
 
 from gatewise import Circuit, Engine
-from gatewise.export.c.source import Style
+from gatewise.export.source import Style
+from gatewise.machine import TARGETS
 from gatewise.run import reference
-from gatewise.run.engine import LEVELS
 
 CORPUS = circuits()
 ROW_COUNTS = (0, 1, 63, 64, 65, 255, 256, 257, 1000)
 
 
-def run_engine(level: str, cases: Sequence[Case], _: Path) -> Answers:
-    return [[(Engine(circuit, level=level).counts(rows),) for rows in batches] for circuit, batches in cases]
+def run_engine(target: str, cases: Sequence[Case], _: Path) -> Answers:
+    return [[(Engine(circuit, target=target).counts(rows),) for rows in batches] for circuit, batches in cases]
 
 
 def run_c(machine: str, style: str, lanes: int, cases: Sequence[Case], folder: Path) -> Answers:
@@ -54,7 +54,7 @@ def run_netlist(run: Callable[[Circuit, np.ndarray], np.ndarray], cases: Sequenc
 
 
 BACK_ENDS: dict[str, Callable[[Sequence[Case], Path], Answers]] = {
-    **{f"engine {level}": partial(run_engine, level) for level in LEVELS},
+    **{f"engine {target}": partial(run_engine, target) for target in TARGETS},
     "C unrolled": partial(run_c, "gcc", "unrolled", 64),
     "C table": partial(run_c, "sanitized gcc", "table", 64),
     "C unrolled, vectors": partial(run_c, "gcc", "unrolled", 512),

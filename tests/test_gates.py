@@ -1,5 +1,8 @@
 """The 16 gates: the paper's table, and what follows from it."""
 
+import itertools
+import operator
+
 import numpy as np
 
 from gatewise import gates
@@ -40,6 +43,32 @@ def test_derived_gates() -> None:
             value = gates.evaluate(gate, a, b)
             assert gates.evaluate(gates.negate(gate), a, b) == 1 - value
             assert gates.evaluate(gates.swap_operands(gate), b, a) == value
+            for flip_a, flip_b in PAIRS:
+                inverted = gates.invert_operands(gate, flip_a, flip_b)
+                assert gates.evaluate(inverted, a ^ flip_a, b ^ flip_b) == value
+
+
+def test_folding_keeps_the_value_and_leaves_gates_of_two_variables_only() -> None:
+    for gate, x, y in itertools.product(range(gates.N_GATES), range(6), range(6)):
+        literal = gates.fold(gate, x, y)
+        rows = [(0, *pair) for pair in PAIRS]  # values of the variables: the constant false, and two others
+        values = [gates.evaluate(gate, row[x >> 1] ^ x & 1, row[y >> 1] ^ y & 1) for row in rows]
+        if literal is None:
+            assert values[:2] != values[2:]
+            assert values[::2] != values[1::2]
+        else:
+            assert values == [row[literal >> 1] ^ literal & 1 for row in rows]
+
+
+def test_formulas_have_as_few_inverters_as_can_be() -> None:
+    found = [gates.find_formula(gate) for gate in range(gates.N_GATES)]
+    assert [sum(formula[1:]) for formula in found] == [0, 0, 1, 0, 1, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1]
+    operators = {"false": lambda a, b: 0, "a": lambda a, b: a, "b": lambda a, b: b}
+    operators |= {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
+    for gate, formula in enumerate(found):
+        for a, b in PAIRS:
+            value = operators[formula.operator](a ^ formula.flip_a, b ^ formula.flip_b) ^ formula.flip
+            assert value == gates.evaluate(gate, a, b)
 
 
 def test_arrays_broadcast() -> None:

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -9,15 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from corpus import random_layers
-from tools import require_module
+from support.corpus import random_layers
+from support.tools import require_module
 
 import gatewise
 from gatewise import Circuit, Encoder, FileError, Model
 from gatewise.encode import Categorical, Numeric
 from gatewise.heads import Affine, Classes, Logit
 from gatewise.run import reference
-from gatewise.seeded import SeededCircuit
+from gatewise.wiring.seeded import SeededCircuit
 
 ROW_COUNTS = (0, 1, 63, 64, 65, 255, 256, 257, 1000)
 
@@ -97,7 +98,7 @@ def test_threads_and_chunks_do_not_change_answers() -> None:
         other = model.with_threads(threads)
         assert other == model
         np.testing.assert_array_equal(other.predict(rows), expected)
-    with pytest.raises(ValueError, match=r"threads must be in 1..256, got 0"):
+    with pytest.raises(ValueError, match=r"threads must be an integer in 1..256, got 0"):
         model.with_threads(0)
 
 
@@ -145,6 +146,21 @@ def test_info_and_repr() -> None:
     assert (info["head"], info["classes"]) == ("Classes", ["no", "yes", "maybe"])
     sizes = f"columns=6, bits={info['bits']}, gates={info['gates']}, levels=2"
     assert repr(model) == f"Model({sizes}, head=Classes, bytes={info['bytes']})"
+
+
+def test_html_shows_what_info_says() -> None:
+    encoder, circuit, _ = make_parts()
+    labels = ("<b>no</b>", "a & b", "x" * 1000)
+    model = Model.build(encoder, circuit, Classes(labels, tau=4.0, group_size=20))
+    rows = dict(re.findall("<tr><th>(.*?)</th><td>(.*?)</td></tr>", model._repr_html_()))
+    assert list(rows) == list(model.info())
+    assert rows["bytes"] == f"{model.info()['bytes']:,}"
+    assert int(rows["gates"]) == model.circuit.n_gates
+    assert rows["classes"].startswith("&lt;b&gt;no&lt;/b&gt;, a &amp; b, xxx")
+    assert len(rows["classes"]) < 250
+    regression = Model.build(encoder, circuit, Affine((1.0,) * 3, (0.0,) * 3, group_size=20))
+    assert "classes" not in regression._repr_html_()
+    assert "<td>Affine</td>" in regression._repr_html_()
 
 
 def test_a_network_and_its_model_agree() -> None:

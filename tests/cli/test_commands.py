@@ -1,6 +1,7 @@
 """The command line, but for training: predict, evaluate, info, bench; files that are not as they should be."""
 
 import io
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,12 +11,15 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from cli_files import FEATURES, N_ROWS, Folder, build, call_fails, call_json, command, read_csv
+from support.cli_files import FEATURES, N_ROWS, Folder, build, call_fails, call_json, command, read_csv
 
+import gatewise
 from gatewise import Circuit, Encoder, Model, SeededCircuit, save
 from gatewise.cli import main, reading
 from gatewise.encode import Categorical, Numeric
+from gatewise.extras import install_command
 from gatewise.heads import Affine, Classes
+from gatewise.machine import cpu_name
 
 
 @pytest.mark.parametrize("source", ["data.csv", "data.parquet"])
@@ -102,7 +106,9 @@ def test_several_outputs_and_mixed_labels(folder: Folder) -> None:
     np.testing.assert_array_equal(np.stack([out["prediction_0"], out["prediction_1"]], axis=1), expected)
     build(encoder, Classes((1, "one"), tau=1.0, group_size=10)).save("mixed.gw")
     assert main(["predict", "mixed.gw", "data.csv", "-o", "out.parquet"]) == 0
-    assert set(pyarrow.parquet.read_table("out.parquet")["prediction"].to_pylist()) <= {"1", "one"}
+    labels = Model.load("mixed.gw").predict(folder.features).tolist()
+    assert set(labels) == {1, "one"}
+    assert pyarrow.parquet.read_table("out.parquet")["prediction"].to_pylist() == [str(label) for label in labels]
 
 
 def test_standard_streams(folder: Folder, monkeypatch: pytest.MonkeyPatch, capfdbinary) -> None:
@@ -118,13 +124,40 @@ def test_as_processes(folder: Folder) -> None:
         done = subprocess.run(
             command("predict", "classes.gw", "-"), stdin=data, capture_output=True, text=True, check=True
         )
-    assert done.stdout.splitlines()[0] == "prediction"
-    assert len(done.stdout.splitlines()) == 1 + N_ROWS
-    version = subprocess.run(
-        [str(Path(sys.executable).parent / "gatewise"), "--version"], capture_output=True, text=True
+    labels = folder.classifier.predict(folder.features)
+    assert done.stdout.splitlines() == ["prediction", *(f'"{label}"' for label in labels)]
+    refused = subprocess.run(command("predict"), capture_output=True, text=True)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.endswith("error: the following arguments are required: model, data\n")
+
+
+@pytest.mark.parametrize("start", [[sys.executable, "-m", "gatewise"], [Path(sys.executable).parent / "gatewise"]])
+def test_version(start: list[str | Path]) -> None:
+    done = subprocess.run([*start, "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"gatewise {gatewise.__version__}\n", "")
+
+
+def test_no_command_imports_what_it_does_not_use(folder: Folder) -> None:
+    code = (
+        "import sys; from gatewise.cli import main\n"
+        "try: main({argv!r})\n"
+        "except SystemExit: pass\n"
+        "heavy = ('torch', 'sklearn', 'pyarrow', 'onnx', 'matplotlib', 'gatewise.export')\n"
+        "print(*[name for name in heavy if name in sys.modules], file=sys.stderr)"
     )
-    assert version.stdout.startswith("gatewise 0.")
-    assert subprocess.run(command("predict"), capture_output=True, text=True).returncode == 2
+    for argv, imported in (
+        (["--version"], ""),
+        (["--help"], ""),
+        (["train", "--help"], ""),
+        (["predict", "--help"], ""),
+        (["info", "classes.gw"], ""),
+        (["bench", "classes.gw", "--rows", "0"], ""),
+        (["predict", "classes.gw", "data.csv"], "pyarrow"),
+        (["evaluate", "classes.gw", "data.csv", "--target", "label"], "pyarrow"),
+        (["export", "classes.gw", "--to", "c", "-o", "c"], "gatewise.export"),
+    ):
+        done = subprocess.run([sys.executable, "-c", code.format(argv=argv)], capture_output=True, text=True)
+        assert done.stderr.splitlines()[-1] == imported, argv
 
 
 def test_a_reader_that_leaves(folder: Folder) -> None:
@@ -156,7 +189,17 @@ def test_running_needs_neither_torch_nor_scikit_learn(folder: Folder, argv: list
         "import sys; sys.modules['torch'] = sys.modules['sklearn'] = None\n"
         f"from gatewise.cli import main, bench; bench.MIN_SECONDS = 0; sys.exit(main({argv!r}))"
     )
-    subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    accuracy = (folder.classifier.predict(folder.features) == folder.table["label"].to_numpy()).mean()
+    first = {
+        "predict": "out.csv: 400 rows in ",
+        "evaluate": f"accuracy {accuracy:.4f} on 400 rows of data.csv",
+        "info": f"model for classification: {folder.classifier.circuit.n_gates:,} gates in ",
+        "bench": "",
+    }[argv[0]]
+    assert done.stdout.startswith(first)
+    if argv[0] == "bench":
+        assert re.match(r"[\d.,]+ ns per row, [\d,]+ rows/s, [\d.]+ µs for a single row\n", done.stdout)
 
 
 def test_missing_pyarrow_is_named_with_the_fix(folder: Folder) -> None:
@@ -166,7 +209,10 @@ def test_missing_pyarrow_is_named_with_the_fix(folder: Folder) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 2
-    assert done.stderr == "gatewise predict: reading and writing tables needs pyarrow: pip install 'gatewise[cli]'\n"
+    fix = install_command("cli")
+    assert done.stderr == (
+        f"gatewise predict: reading and writing tables needs pyarrow, which is not installed; get it by: {fix}\n"
+    )
     assert done.stdout.endswith("0\n")
 
 
@@ -205,7 +251,11 @@ def test_evaluate_without_or_with_unknown_labels(folder: Folder, capsys: pytest.
     assert (report["rows"], report["rows_without_target"], report["rows_of_unknown_classes"]) == (N_ROWS - 1, 1, 1)
     assert report["accuracy"] * report["rows"] == pytest.approx(np.trace(report["confusion"]))
     assert main(["evaluate", "classes.gw", "labels.csv", "--target", "label"]) == 0
-    assert "1 rows of classes that the model does not know" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "left out: 1 row without a target" in printed
+    assert "counted as wrong: 1 row of classes that the model does not know" in printed
+    message = call_fails(capsys, "evaluate", "classes.gw", "data.csv", "--target", "id")
+    assert "--target must name a column with classes of the model, old, young, got none of them" in message
 
 
 @pytest.mark.parametrize("labels", [(False, True), (3, 5), (0.5, 1.5)])
@@ -261,7 +311,8 @@ def test_bench(
     assert report["ns_per_row"] > 0
     assert report["one_row_us"] > 0
     assert (report["rows"], report["threads"], report["layout"]) == (1000, 2, "table with strings")
-    assert report["cpu"]
+    assert report["cpu"] == cpu_name()
+    assert report["rows_per_second"] == pytest.approx(1e9 / report["ns_per_row"], rel=1e-3)
     encoder = Encoder.fit(folder.features.select(["age", "is new"]))
     build(encoder, Classes((0, 1), tau=1.0, group_size=10)).save("numbers.gw")
     assert call_json(capsys, "bench", "numbers.gw", *source, "--rows", "500")["layout"] == "float64 matrix"

@@ -1,15 +1,18 @@
 """The command line and files that are not as they should be: one sentence, exit code 2, nothing written."""
 
+import re
+import shlex
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from cli_files import FEATURES, Folder, build, call_fails, read_csv
+from support.cli_files import FEATURES, Folder, build, call_fails, read_csv
 
 from gatewise import Encoder, Model
 from gatewise.cli import main, predict
+from gatewise.cli.entry import COMMANDS, make_parser
 from gatewise.encode import Categorical, Numeric
 from gatewise.heads import Affine
 
@@ -34,6 +37,8 @@ def test_columns(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
 def test_repeated_columns_that_are_not_read_do_no_harm(folder: Folder) -> None:
     folder.write("twice.csv", f"{HEADER},more,more\n1,private,true,2,3,4\n")
     assert main(["predict", "classes.gw", "twice.csv", "-o", "out.csv"]) == 0
+    row = {"age": 1, "work": "private", "is new": True, "zone": 2}
+    assert read_csv("out.csv")["prediction"].to_pylist() == folder.classifier.predict(row).tolist()
 
 
 @pytest.mark.parametrize(
@@ -52,7 +57,11 @@ def test_repeated_columns_that_are_not_read_do_no_harm(folder: Folder) -> None:
             "column 'work' of empty.csv must hold strings, got invalid UTF8",
         ),
         (f"\xe9,{HEADER}\n".encode("latin-1"), "empty.csv must be a CSV file in UTF-8"),
-        (HEADER.replace(",", ";") + "\n1;private;true;2\n", "empty.csv must have a column 'age'"),
+        (
+            HEADER.replace(",", ";") + "\n1;private;true;2\n",
+            "empty.csv must have a column 'age', 'work', 'is new', 'zone', got age;work;is new;zone; "
+            "is the delimiter ';'? say it by --delimiter",
+        ),
     ],
 )
 def test_contents(folder: Folder, capsys: pytest.CaptureFixture[str], text: str | bytes, message: str) -> None:
@@ -163,7 +172,7 @@ def test_outputs(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_arguments(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "threads must be in 1..256, got 0" in call_fails(
+    assert "threads must be an integer in 1..256, got 0" in call_fails(
         capsys, "predict", "classes.gw", "data.csv", "--threads", "0"
     )
     assert "--rows must be at least 1" in call_fails(capsys, "bench", "classes.gw", "--rows", "0")
@@ -175,12 +184,29 @@ def test_arguments(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     assert "the model must predict one column, got 2" in message
 
 
-@pytest.mark.parametrize("command", ["train", "evaluate", "predict", "info", "bench"])
-def test_help_has_examples(capsys: pytest.CaptureFixture[str], command: str) -> None:
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_examples_that_parse(capsys: pytest.CaptureFixture[str], command: str) -> None:
     with pytest.raises(SystemExit, match="0"):
         main([command, "--help"])
     printed = capsys.readouterr().out
-    assert printed.partition("examples:")[2].count("gatewise ") >= 3
+    assert COMMANDS[command] in printed.lower() or f"{COMMANDS[command][0].upper()}{COMMANDS[command][1:]}." in printed
+    examples = [line.partition("gatewise ")[2] for line in printed.partition("examples:\n")[2].splitlines()]
+    assert len(examples) >= 2
+    for example in examples:
+        words = shlex.split(example.partition(" | ")[0])
+        assert make_parser(command).parse_args(words).command == command
+
+
+def test_the_overview_names_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    printed = capsys.readouterr().out
+    assert all(re.search(rf"^    {name} +{summary}$", printed, re.MULTILINE) for name, summary in COMMANDS.items())
+    assert main([]) == 2
+    assert capsys.readouterr().out == printed
+    with pytest.raises(SystemExit, match="2"):
+        main(["trian"])
+    assert "invalid choice: 'trian'" in capsys.readouterr().err
 
 
 def test_interrupt(folder: Folder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,19 +11,20 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from cli_files import FEATURES, N_ROWS, Folder, call_fails, call_json, read_csv
-from tools import require_module
+from support.cli_files import FEATURES, N_ROWS, Folder, call_fails, call_json, read_csv
+from support.tools import require_module
 
-require_module("torch", "pip install 'gatewise[torch]'")
-require_module("sklearn", "pip install 'gatewise[sklearn]'")
+require_module("torch", "pip install -c constraints.txt '.[sklearn]'")
+require_module("sklearn", "pip install -c constraints.txt '.[sklearn]'")
 
 from gatewise import Model
 from gatewise.cli import main
 from gatewise.cli.target import pose_problem
 from gatewise.estimators import LogicEstimator
+from gatewise.extras import install_command
 from gatewise.heads import Affine, Classes
 
-TINY = ["--width", "60", "--depth", "2", "--max-iter", "4"]
+TINY = ["--width", "60", "--depth", "2", "--max-iter", "4", "--batch-size", "5"]
 SMALL = ["--width", "400", "--depth", "2", "--max-iter", "20", "--batch-size", "20"]
 
 
@@ -53,7 +54,8 @@ def test_classification(folder: Folder, capsys: pytest.CaptureFixture[str], sour
     assert main(["predict", "model.gw", source, "-o", "out.csv"]) == 0
     predicted = read_csv("out.csv")["prediction"].to_pylist()
     assert predicted == model.predict(folder.features).tolist()
-    assert np.mean(np.array(predicted) == folder.table["label"].to_numpy()) > 0.7
+    true = folder.table["label"].to_numpy()
+    assert np.mean(np.array(predicted) == true) > 0.15 + max((true == "old").mean(), (true == "young").mean())
 
 
 def test_report(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,7 +70,8 @@ def test_report(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert (report["gates_before"], report["gates"]) == (120, model.circuit.n_gates)
     assert report["bytes"] == Path("model.gw").stat().st_size
-    assert 0 <= report["scores"]["accuracy"] <= 1
+    assert report["scores"]["accuracy"] == (model.predict(folder.features) == folder.table["label"].to_numpy()).mean()
+    assert report["scores"]["scored_on"].startswith("400 rows that it was trained on")
     first = Path("model.gw").read_bytes()
     call_json(capsys, *argv, "--threads", "1")
     assert Path("model.gw").read_bytes() == first
@@ -93,7 +96,8 @@ def test_regression(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     assert report["scores"]["r2"] > 0.5
     assert isinstance(Model.load("model.gw").head, Affine)
     assert main([*argv, *TINY]) == 0
-    assert "RMSE" in capsys.readouterr().out
+    error = Model.load("model.gw").predict(folder.features) - folder.table["value"].to_numpy()
+    assert f"RMSE {np.sqrt(np.square(error).mean()):.6g} on 400 rows" in capsys.readouterr().out
     assert "--class-weight must be left out" in call_fails_in_training(capsys, *argv, "--class-weight", "balanced")
 
 
@@ -177,7 +181,8 @@ def test_refused_before_training(folder: Folder, capsys: pytest.CaptureFixture[s
         ("", "bad.csv must begin with a line"),
         ("x,y\n", "got 2 columns and 0 rows"),
         ("x,y\n1,\n2,?\n", "got 2 columns and 0 rows"),
-        ("y\na\nb\n", "got 1 columns and 2 rows"),
+        ("y\na\nb\n", "got 1 column and 2 rows"),
+        (b"x,y\n\xe4,a\n\xfc,b\n", "column 'x' of bad.csv must hold text in UTF-8, got other bytes; convert the file"),
         ("x,y\n1,a\n2,a\n3,\n", "'y' must have at least two different values to learn, got 'a' only"),
         ("x,y\n1,a\n2\n", "bad.csv cannot be read as a CSV file"),
         ("x,y,x\n1,a,2\n2,b,3\n", "must have one column 'x', got 2; rename the others"),
@@ -214,18 +219,27 @@ def test_interrupt_saves_the_best_so_far(
     argv = ["train", "data.csv", "--target", "label", "-o", "model.gw", "--drop", "id", *TINY, "--max-iter", "1000"]
     assert main(argv) == 130
     assert "interrupted: the best circuit so far is saved" in capsys.readouterr().out
-    assert len(Model.load("model.gw").predict(folder.table.drop(["id", "label"]))) == N_ROWS
+    saved = Path("model.gw").read_bytes()
+    assert Model.from_bytes(saved).predict(folder.table.drop(["id", "label"])).shape == (N_ROWS,)
     shown.clear()
     assert main([*argv, "--json"]) == 130
-    assert json.loads(capsys.readouterr().out)["interrupted"] is True
+    report = json.loads(capsys.readouterr().out)
+    assert (report["interrupted"], report["gates_before"]) == (True, 120)
+    assert report["epochs"] < 1000
+    assert Path("model.gw").read_bytes() == saved
 
 
 @pytest.mark.filterwarnings("default")
-def test_warnings_are_one_line(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["train", "data.csv", "--target", "label", "-o", "model.gw", *TINY, "--width", "10"]) == 0
-    lines = capsys.readouterr().err.splitlines()
-    assert lines
-    assert all(line.startswith("gatewise train: 10 gates read at most 20 of ") for line in lines)
+def test_warnings_are_one_line_each(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ["train", "data.csv", "--target", "label", "-o", "model.gw", *TINY]
+    assert main([*argv, "--width", "10"]) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("gatewise train: 10 gates read at most 20 of ")
+    assert main([*argv, "--batch-size", "400"]) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(
+        "gatewise train: nothing was learned: no gate changed in 4 steps, and the circuit's accuracy "
+    )
 
 
 @pytest.mark.parametrize("module", ["torch", "sklearn"])
@@ -235,5 +249,5 @@ def test_a_missing_package_is_named_with_the_fix(folder: Folder, module: str) ->
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 2
     assert f"gatewise train: gatewise.estimators needs {module}" in done.stderr
-    assert "pip install 'gatewise[sklearn]'" in done.stderr
+    assert install_command("sklearn") in done.stderr
     assert len(done.stderr.splitlines()) == 1

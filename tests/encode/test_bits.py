@@ -1,4 +1,4 @@
-"""The bits of an encoder: each equals its definition in every dtype, layout and SIMD level."""
+"""The bits of an encoder: each equals its definition in every dtype, layout and SIMD target."""
 
 import itertools
 import tracemalloc
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gatewise import Encoder, _native
 from gatewise.encode import Numeric
 from gatewise.encode.encoder import CHUNK_BITS
-from gatewise.run.engine import LEVELS
+from gatewise.machine import TARGETS
 
 ROW_COUNTS = (0, 1, 63, 64, 65, 255, 256, 257, 1000)
 INF, NAN = np.inf, np.nan
@@ -43,10 +43,10 @@ def ask(column: np.ndarray, question: int, constant: float) -> np.ndarray:
     return np.array([value > constant if question == 0 else value == constant for value in values], bool)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", DTYPES[:5])
 @pytest.mark.parametrize("layout", ["rows", "columns", "strided", "reversed", "one row for all"])
-def test_native_bits_equal_their_definition(dtype: str, level: str, layout: str) -> None:
+def test_native_bits_equal_their_definition(dtype: str, target: str, layout: str) -> None:
     rng = np.random.default_rng(0)
     special = [-INF, -1e300, 1e300, 0.1, np.float32(0.1), 3.4028235e38, 255, 256, 2.0**31, -(2.0**31), 2.0**63]
     for n_rows, n_columns in zip(ROW_COUNTS, (3, 5, 1, 14, 16, 17, 33, 4, 70), strict=True):
@@ -66,7 +66,7 @@ def test_native_bits_equal_their_definition(dtype: str, level: str, layout: str)
             "one row for all": np.broadcast_to(X[:1], X.shape),
         }[layout]
         words = np.full((n_tests, -(-n_rows // 64)), 2**64 - 1, np.uint64)
-        _native.Encoder(test_ptr, questions, constants, level).encode(X, 0, words, _native.Pool(1))
+        _native.Encoder(test_ptr, questions, constants, target).encode(X, 0, words, _native.Pool(1))
         got = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little").astype(bool)
         for column, (first, end) in enumerate(itertools.pairwise(test_ptr)):
             for test in range(first, end):
@@ -106,10 +106,10 @@ def values_around(rng: np.random.Generator, constants: np.ndarray, n_rows: int, 
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered")
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", DTYPES[:5])
 @pytest.mark.parametrize("kind", ["float32", "float64", "close", "tiny", "huge", "integers", "ends", "infinite"])
-def test_many_tests_of_a_column_equal_their_definition(kind: str, dtype: str, level: str) -> None:
+def test_many_tests_of_a_column_equal_their_definition(kind: str, dtype: str, target: str) -> None:
     rng = np.random.default_rng(3)
     for n, n_rows in zip((1, 3, 4, 7, 8, 9, 16, 31, 32, 33, 64, 65, 127, 128, 300), 2 * ROW_COUNTS[1:], strict=False):
         constants = many_constants(rng, n, kind)
@@ -129,7 +129,7 @@ def test_many_tests_of_a_column_equal_their_definition(kind: str, dtype: str, le
         questions = np.array([question for question, _ in tests], np.uint8)
         values = np.array([constant for _, constant in tests])
         X = np.stack([values_around(rng, constants, n_rows, dtype) for _ in columns], axis=1)
-        encoder = _native.Encoder(test_ptr, questions, values, level)
+        encoder = _native.Encoder(test_ptr, questions, values, target)
         for table in (X, np.asfortranarray(X)):
             words = np.full((len(tests), -(-n_rows // 64)), 2**64 - 1, np.uint64)
             encoder.encode(table, 0, words, _native.Pool(1))
@@ -192,6 +192,3 @@ def test_rows_are_packed_in_bounded_memory() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2 * packed.data.nbytes + 3 * CHUNK_BITS < 60_000 * 1000 / 2
-
-
-# Fitting

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tools import require_module
+from support.tools import require_module
 
 from gatewise import Encoder
-from gatewise.encode.tables import Coded, as_table
+from gatewise.encode.raw import Coded
+from gatewise.encode.tables import FEW_ROWS, as_table
 
 pd = require_module("pandas", "pip install -c constraints.txt pandas")
 pl = require_module("polars", "pip install -c constraints.txt polars")
@@ -64,6 +65,73 @@ def test_lists_and_object_arrays_give_the_same_bits() -> None:
     assert encoder.names == ("x0", "x1", "x2", "x3", "x4")
     for X in (ROWS, np.array(ROWS, object), FRAMES["polars"], FRAMES["pandas"]):
         np.testing.assert_array_equal(bits_of(encoder, X), expected)
+
+
+def take_rows(X: Any, start: int, end: int) -> Any:
+    return X.iloc[start:end] if hasattr(X, "iloc") else X[start:end]
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize("n_rows", [1, FEW_ROWS, FEW_ROWS + 1])
+def test_few_rows_give_the_bits_of_many(kind: str, n_rows: int) -> None:
+    encoder = Encoder.fit(FRAMES["pandas"])
+    X = FRAMES[kind]
+    pieces = [bits_of(encoder, take_rows(X, i, i + n_rows)) for i in range(0, N_ROWS, n_rows)]
+    np.testing.assert_array_equal(np.concatenate(pieces), bits_of(encoder, X))
+    assert bits_of(encoder, take_rows(X, 0, 0)).shape == (0, encoder.n_bits)
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "UInt8", "Float32", "boolean", "int64[pyarrow]", "string", "category"])
+def test_few_rows_with_nulls_of_every_pandas_type(dtype: str) -> None:
+    values = ["7", None, "3", "7"] * 20 if dtype == "string" else [1, None, 0, 1] * 20
+    frame = pd.DataFrame({"a": pd.Series(values, dtype=dtype), "b": ["x", "y"] * 40})
+    encoder = Encoder.fit(frame)
+    assert "a is missing" in encoder.describe_bits()
+    expected = bits_of(encoder, frame)
+    np.testing.assert_array_equal(bits_of(encoder, frame.iloc[:4]), expected[:4])
+    assert expected[:4, encoder.describe_bits().index("a is missing")].tolist() == [False, True, False, False]
+
+
+def test_rows_given_as_dicts() -> None:
+    encoder = Encoder.fit(FRAMES["pandas"])
+    expected = bits_of(encoder, FRAMES["pandas"])
+    rows = [dict(zip(reversed(COLUMNS), reversed(row), strict=True)) for row in ROWS]
+    np.testing.assert_array_equal(bits_of(encoder, rows), expected)
+    np.testing.assert_array_equal(bits_of(encoder, rows[3]), expected[3:4])
+    np.testing.assert_array_equal(bits_of(encoder, tuple(rows[:3])), expected[:3])
+    assert Encoder.fit(rows[:100]) == Encoder.fit(pd.DataFrame(rows[:100]))
+    missing = dict.fromkeys(COLUMNS)
+    assert not bits_of(encoder, missing).any()
+
+
+def test_dicts_name_the_columns_of_an_encoder_without_names() -> None:
+    encoder = Encoder.fit(np.array([[1.0, 5.0], [2.0, 6.0]]))
+    assert bits_of(encoder, {"x1": 6.0, "x0": 1.0}).tolist() == [[False, True]]
+    with pytest.raises(ValueError, match="X must have the columns of fit, got none named 'x0', 'x1'"):
+        encoder.encode({"a": 1.0, "b": 6.0})
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ({"age": 1.0}, "X must have the columns of fit, got none named 'work'"),
+        ({"age": 1.0, "work": "a", "id": 3}, "X must have no columns but those of fit, got 'id'"),
+        ([{"age": 1.0, "work": "a"}, {"age": 2.0}], "same keys, got 'work' in only one of rows 0 and 1; write None"),
+        ([{"age": 1.0, "work": "a"}, [2.0, "a"]], "rows must all be dicts, as the first one is, got a list in row 1"),
+        ({"age": [1.0, 2.0], "work": ["a", "b"]}, r"one row, .* got a list for 'age'; pandas.DataFrame\(X\)"),
+        ({}, r"keys of a row must be names of columns, got \[\]"),
+        ({0: 1.0, 1: "a"}, r"keys of a row must be names of columns, got \[0, 1\]"),
+        ({"age": "old", "work": "a"}, "column 'age' must hold numbers, as at fit, got 'old'"),
+        ({"age": b"1", "work": "a"}, "a dict must be one row, .* got a bytes for 'age'"),
+        ({"age": 1.0, "work": 3}, "column 'work' must hold strings, as at fit, got 3"),
+        ({"age": 1.0, "work": pd.Timestamp(0)}, "column 'work' must hold strings, numbers or bools, got Timestamp"),
+        (pd.Series({"age": 1.0, "work": "a"}), r"got a Series; pass X.to_frame\(\) for one column, frame.iloc"),
+    ],
+)
+def test_dicts_that_do_not_fit_are_refused(X: Any, message: str) -> None:
+    encoder = Encoder.fit(pd.DataFrame({"age": [1.0, 2.0, 3.0], "work": ["a", "b", "c"]}))
+    with pytest.raises((ValueError, TypeError), match=message):
+        encoder.encode(X)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +214,7 @@ def test_objects_are_what_their_values_are() -> None:
 
 def test_columns_of_another_type_than_at_fit_are_refused() -> None:
     encoder = Encoder.fit([["a", 1.0], ["b", 2.0], ["c", 2.0]])
-    with pytest.raises(TypeError, match="column 'x0' must hold strings, as at fit, got float64"):
+    with pytest.raises(TypeError, match=r"column 'x0' must hold strings, as at fit, got 1\.0"):
         encoder.encode(np.array([[1.0, 2.0]]))
     with pytest.raises(TypeError, match="column 'x1' must hold numbers, as at fit, got 'two'"):
         encoder.encode([["a", "two"]])

@@ -3,28 +3,26 @@
 import ctypes
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import numpy as np
 import pytest
-from c_programs import compile_program, find_machine
-from exported_models import HEADS, WORDS, make_encoder, make_model, make_rows, make_whole_encoder
 from hypothesis import strategies as st
-from tools import require_tool
+from support.c_programs import compile_program, find_machine
+from support.exported_models import HEADS, WORDS, make_encoder, make_model, make_rows, make_whole_encoder, spoil_vectors
+from support.tools import require_tool
 
 from gatewise import Circuit, Encoder, save
 from gatewise.cli import main
 from gatewise.encode import Numeric
 from gatewise.export import load_library, save_package, to_c, to_lib
-from gatewise.export.compilers import SUFFIX, build_library, find_compiler
-from gatewise.export.emit import format_float
-from gatewise.export.names import escape_names
-from gatewise.export.questions import ask, encode_numbers
+from gatewise.export.comparisons import ask, encode_numbers
+from gatewise.export.package import format_number
+from gatewise.export.pins import escape_names
 from gatewise.heads import Classes
-from gatewise.toolchain import ToolError
+from gatewise.tools.compilers import PREFIX, SUFFIX, build_library
 
 STYLES = ("unrolled", "table")
 
@@ -48,9 +46,30 @@ def test_packages_check_themselves(head: str, dtype: str, style: str, tmp_path: 
 
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("dtype", ["int32", "uint8"])
+@pytest.mark.filterwarnings("ignore:columns must be compared")
 def test_rows_of_integers(dtype: str, style: str, tmp_path: Path) -> None:
     package = to_c(make_model(make_whole_encoder(), HEADS["classes"]), style=style, dtype=dtype)
     assert run_check(package, tmp_path, "sanitized gcc") == 0
+
+
+def test_columns_out_of_the_range_of_a_dtype_are_named() -> None:
+    model = make_model(make_whole_encoder(), HEADS["classes"])
+    with pytest.warns(
+        UserWarning, match="numbers that int16 can hold, got others for 'x'.*choose a wider dtype"
+    ) as found:
+        to_c(model, dtype="int16")
+    assert [Path(warning.filename).name for warning in found] == ["test_c.py"]
+    to_c(model, dtype="int32")  # a threshold of 1e9 is in range, and a missing value is not a number
+
+
+def test_readmes_speak_of_nan_where_numbers_have_it() -> None:
+    model = make_model(make_whole_encoder(), HEADS["classes"])
+    whole, real = (to_c(model, dtype=dtype)["README.md"].decode() for dtype in ("int32", "float32"))
+    assert "NaN" not in whole
+    assert "fast-math" not in whole
+    assert "Do not compile with `-ffast-math`: missing values are NaN." in real
+    assert "6 if it is missing" in whole
+    assert "NaN if it is missing" in real
 
 
 @pytest.mark.parametrize("machine", ["clang", "zig", "aarch64", "cortex-m3"])
@@ -63,17 +82,17 @@ def test_other_compilers_and_machines(machine: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("array", "code"), [("expected_counts", 1), ("expected_scores", 2), ("expected_class", 2), ("bits", 3)]
+    ("matrix", "code"), [("counts", 1), ("scores", 2), ("proba", 2), ("classes", 2), ("bits", 3), ("rows", 1)]
 )
-def test_the_check_finds_wrong_answers(array: str, code: int, tmp_path: Path) -> None:
+def test_the_check_finds_wrong_answers(matrix: str, code: int, tmp_path: Path) -> None:
     package = to_c(make_model(make_encoder(), HEADS["classes"]), style="table")
-    text = package["check.c"].decode()
-    start = text.index(f" {array}[")
-    row = re.compile(r"\{\s*\{(.*?)\}", re.DOTALL).search(text, start)
-    assert row is not None
-    changed = ", ".join("77" for _ in row[1].split(","))
-    package["check.c"] = (text[: row.start(1)] + changed + text[row.end(1) :]).encode()
-    assert run_check(package, tmp_path, "gcc") == code
+    assert run_check(spoil_vectors(package, matrix), tmp_path, "gcc") == code
+
+
+@pytest.mark.parametrize("text", [b"", b"rows 70 7\n1.0 2.0\n", b"rows 1 3\n1 2 3\n"])
+def test_the_check_finds_vectors_that_it_cannot_read(text: bytes, tmp_path: Path) -> None:
+    package = to_c(make_model(make_encoder(), HEADS["classes"]), style="table")
+    assert run_check(package | {"vectors.txt": text}, tmp_path, "gcc") == 4
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -87,17 +106,44 @@ def test_a_library_answers_like_its_model(head: str, style: str, tmp_path: Path)
     np.testing.assert_array_equal(library.scores(rows), model.scores(rows), strict=True)
     assert library.counts(np.empty((0, 7), object)).shape == (0, model.circuit.n_groups)
 
-    functions = ctypes.CDLL(str(tmp_path / "lib" / f"m{SUFFIX}"))
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("head", HEADS)
+def test_functions_of_one_row_and_of_many(head: str, style: str, tmp_path: Path) -> None:
+    require_tool("cc", "apt-get install gcc")
+    model, rows = make_model(make_encoder(), HEADS[head]), make_rows()
+    save_package(to_lib(model, style=style, name="m"), tmp_path / "lib")
+    functions = ctypes.CDLL(str(tmp_path / "lib" / f"{PREFIX}m{SUFFIX}"))
+    numbers, answers = model.encoder.to_numbers(rows), model.predict(rows)
+
+    def call_both(name: str, kind: type = np.float64) -> np.ndarray:
+        single, many = np.empty((2, len(rows), model.circuit.n_groups), kind)
+        getattr(functions, f"m_{name}_rows")(numbers.ctypes, len(rows), many.ctypes)
+        for row, result in zip(numbers, single, strict=True):
+            getattr(functions, f"m_{name}")(row.ctypes, result.ctypes)
+        np.testing.assert_array_equal(single, many)
+        return many
+
+    np.testing.assert_array_equal(call_both("scores"), model.scores(rows))
+    if isinstance(model.head, Classes):
+        np.testing.assert_allclose(call_both("proba"), model.predict_proba(rows), rtol=1e-12)
+        functions.m_label.restype = ctypes.c_char_p
+        classes = np.empty(len(rows), np.int32)
+        functions.m_predict_rows(numbers.ctypes, len(rows), classes.ctypes)
+        assert [functions.m_predict(row.ctypes) for row in numbers] == classes.tolist()
+        assert [functions.m_label(index).decode() for index in classes.tolist()] == answers.tolist()
+    elif model.head.n_groups > 1:
+        np.testing.assert_array_equal(call_both("predict"), answers)
+    else:
+        functions.m_predict.restype = ctypes.c_double
+        assert [functions.m_predict(row.ctypes) for row in numbers] == answers.tolist()
+
+
+def test_codes_of_strings(tmp_path: Path) -> None:
+    require_tool("cc", "apt-get install gcc")
+    save_package(to_lib(make_model(make_encoder(), HEADS["classes"]), name="m"), tmp_path / "lib")
+    functions = ctypes.CDLL(str(tmp_path / "lib" / f"{PREFIX}m{SUFFIX}"))
     functions.m_code.argtypes = [ctypes.c_int32, ctypes.c_char_p]
-    numbers = model.encoder.to_numbers(rows)
-    for row, answer, scores in zip(numbers, model.predict(rows), model.scores(rows), strict=True):
-        found = (ctypes.c_double * len(scores))()
-        functions.m_scores(row.ctypes.data_as(ctypes.c_void_p), found)
-        assert list(found) == scores.tolist()
-        if isinstance(model.head, Classes):
-            functions.m_label.restype = ctypes.c_char_p
-            label = functions.m_label(functions.m_predict(row.ctypes.data_as(ctypes.c_void_p)))
-            assert label.decode() == answer
     for i, word in enumerate(WORDS):
         assert functions.m_code(3, word.encode()) == i
     assert [functions.m_code(3, text) for text in (b"priv", b"private2", b"")] == [-1] * 3
@@ -151,7 +197,7 @@ def test_names_are_escaped() -> None:
 
 @hypothesis.given(st.floats(allow_nan=False, allow_infinity=False))
 def test_floats_are_exact(value: float) -> None:
-    text = format_float(value)
+    text = format_number(value, "float64")
     assert (float.fromhex(text) if "x" in text else float(text)) == value
 
 
@@ -160,7 +206,7 @@ def test_floats_are_exact(value: float) -> None:
     [
         ({"name": "Model"}, "name must be a letter"),
         ({"name": "a-b"}, "all lower case, and no keyword, got 'a-b'"),
-        ({"name": "check"}, "name must be none of check, stdint, which other files have, got 'check'"),
+        ({"name": "check"}, "name must be none of check, cpu, math, stdint, which other files have, got 'check'"),
         ({"style": "fast"}, "style must be unrolled or table, got 'fast'"),
         ({"dtype": "int64"}, "dtype must be one of float64, float32, int32, int16, uint8, got 'int64'"),
         ({"dtype": "uint8"}, r"column '\*/ int' must ask for values of uint8"),
@@ -169,19 +215,6 @@ def test_floats_are_exact(value: float) -> None:
 def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         to_c(make_model(make_encoder(), HEADS["classes"]), **options)
-
-
-def test_compilers_are_found_and_missed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CC", f"{sys.executable} -c 'pass'")
-    assert find_compiler() == [sys.executable, "-c", "pass"]
-    monkeypatch.setenv("CC", "no-such-compiler")
-    with pytest.raises(ToolError, match="CC must name a C compiler that is installed, got 'no-such-compiler'"):
-        find_compiler()
-    monkeypatch.delenv("CC")
-    monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(ToolError, match=r"found none of cc, gcc, clang .* pip install 'gatewise\[export\]'"):
-        find_compiler()
 
 
 def test_compilation_that_fails_says_why() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus import circuits
-from exported_models import HEADS, make_encoder, make_model, make_whole_encoder
-from tools import require_module
+from support.corpus import circuits
+from support.exported_models import HEADS, make_encoder, make_model, make_whole_encoder
+from support.tools import require_module
 
 from gatewise import Circuit, Encoder, Model, export
 from gatewise.cli import main
@@ -29,10 +29,10 @@ def run_check(package: export.Package, folder: Path) -> str:
     """What check.py says when it ends with an error, or nothing."""
     export.save_package(package, folder)
     try:
-        runpy.run_path(str(folder / "check.py"))
+        runpy.run_path(str(folder / "check.py"), run_name="__main__")
     except SystemExit as error:
-        return str(error.code)
-    return ""
+        return str(error.code or "")
+    raise AssertionError("check.py must end with an exit code")
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
@@ -77,7 +77,7 @@ def test_readmes_state_pins_and_answers() -> None:
         "`net.blif` is a model as BLIF",
         "| `input 0` | */ int > -inf |",
         "`class_0_I`",
-        "0 = 'no', 1 = 'ja?'",
+        '0 = `"no"`, 1 = `"ja?"`',
     ):
         assert text in page
     page = export.to_onnx(make_model(make_whole_encoder(), HEADS["affine"]))["README.md"].decode()
@@ -105,6 +105,23 @@ def test_command_line(target: str, flags: list[str], options: dict[str, Any], tm
     assert main(["export", str(tmp_path / "m.gw"), "--to", target, "--name", "m", "-o", str(out), *flags]) == 0
     written = {path.name: path.read_bytes() for path in out.iterdir()}
     assert written == getattr(export, f"to_{target}")(Model.load(tmp_path / "m.gw"), name="m", **options)
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(
+    ("flags", "holder"),
+    [
+        (["--to", "c", "--dtype", "uint8"], "uint8"),
+        (["--to", "verilog", "--fixed-point", "8.4"], "8 bits, 4 of them below the point,"),
+    ],
+)
+def test_columns_out_of_range_are_named(
+    flags: list[str], holder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_model(make_whole_encoder(), HEADS["classes"]).save(tmp_path / "m.gw")
+    assert main(["export", str(tmp_path / "m.gw"), "-o", str(tmp_path / "out"), *flags]) == 0
+    message = f"gatewise export: columns must be compared with numbers that {holder} can hold, got others for 'x'"
+    assert capsys.readouterr().err.startswith(message)
 
 
 @pytest.mark.parametrize(

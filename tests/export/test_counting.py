@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from corpus import circuits, random_layers, random_rows
 from numpy.typing import NDArray
+from support.corpus import circuits, random_layers, random_rows
 
 from gatewise import Circuit
-from gatewise.export.adders import take_group, with_counts, with_largest
+from gatewise.export.counting import take_group, with_counts, with_largest
 from gatewise.run.reference import classify, count_groups, evaluate_outputs
 
 CORPUS = circuits()

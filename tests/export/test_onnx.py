@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from corpus import circuits, random_layers
-from tools import require_module
+from support.corpus import circuits, random_layers
+from support.tools import require_module
 
 onnx = require_module("onnx", "pip install 'gatewise[export]'")
 InferenceSession = require_module("onnxruntime", "pip install onnxruntime").InferenceSession
@@ -17,6 +17,7 @@ from gatewise import Circuit, Encoder, Model
 from gatewise.encode import Categorical, Numeric
 from gatewise.export.onnx import to_onnx, write_onnx
 from gatewise.export.onnx.encoder import name_input
+from gatewise.extras import install_command
 from gatewise.heads import Affine, Classes, Head, Logit
 
 CORPUS = circuits()
@@ -168,4 +169,5 @@ def test_bad_number_is_refused() -> None:
 def test_missing_onnx_is_named_with_the_fix() -> None:
     code = "import sys; sys.modules['onnx'] = None; import gatewise.export.onnx"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "gatewise.export.onnx needs onnx: pip install 'gatewise[export]'" in done.stderr
+    fix = install_command("export")
+    assert f"gatewise.export.onnx needs onnx, which is not installed; get it by: {fix}" in done.stderr

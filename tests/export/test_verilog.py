@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from corpus import circuits, from_rows, random_layers
-from netlists import simulate
-from tools import require_module
+from support.corpus import circuits, from_rows, random_layers
+from support.netlists import simulate
+from support.tools import require_module
 
 from gatewise import Circuit, Encoder, Model
 from gatewise.encode import Categorical, Numeric
-from gatewise.export.named import HeadForm
+from gatewise.export.pins import HeadForm
 from gatewise.export.verilog import to_verilog
-from gatewise.export.verilog.compressors import Adding, LutInputs
+from gatewise.export.verilog.compressors import CompressorTree, LutInputs
 from gatewise.heads import Affine, Classes, Head
 
 CORPUS = circuits()
@@ -25,7 +25,7 @@ def assert_passes(source: Model | Circuit, **options: object) -> dict[str, bytes
     """The files, whose own testbench has passed."""
     files = to_verilog(source, n_vectors=100, **options)  # type: ignore[arg-type]
     assert files == to_verilog(source, n_vectors=100, **options)  # type: ignore[arg-type]
-    assert simulate(files, "model_tb.v", "model.v") == "PASS: 100 vectors\n"
+    assert simulate(files, "model_tb.v", "model.v") == "PASS: 100 rows\n"
     return files
 
 
@@ -83,14 +83,14 @@ def test_own_testbench_notices_errors() -> None:
     files = assert_passes(CORPUS["8-bit adder"])
     files["model.v"] = files["model.v"].replace(b" & ", b" | ", 1)
     assert re.search(
-        r"vector \d+: expected [01]+, got [01]+\n(.*\n)*FAIL: \d+ of 100",
+        r"row \d+: expected [01]+, got [01]+\n(.*\n)*FAIL: \d+ of 100",
         simulate(files, "model_tb.v", "model.v"),
     )
 
 
 def make_model(head: Head) -> Model:
     columns = (
-        Numeric("größe; endmodule", [-np.inf, -1e30, -4.25, 0.1, 1.0, 7.3, 1e30], missing=True),
+        Numeric("größe; endmodule", [-np.inf, -1e30, -4.25, 0.1, 1.0, 7.3, 1.7e308], missing=True),
         Numeric("unread", []),
         Categorical("job|x", ("nurse", "cl\nerk\\", 3), missing=True),
         Categorical("code", (1, 2.5, 0.1, 1e9)),
@@ -103,14 +103,28 @@ def make_model(head: Head) -> Model:
     return Model(encoder, circuit, head)
 
 
+@pytest.mark.filterwarnings("ignore:columns must be compared")
 @pytest.mark.parametrize("pipeline", [None, 1, 3])
 @pytest.mark.parametrize("fixed_point", [None, (8, 2), (1, 0), (53, 20), (16, 16)])
 def test_models(fixed_point: tuple[int, int] | None, pipeline: int | None) -> None:
     model = make_model(Classes(("a", "b", "c"), tau=1.0, group_size=7))
     files = assert_passes(model, fixed_point=fixed_point, pipeline=pipeline)
-    assert set(files) == {"model.v", "model_tb.v", "model_vectors.txt", "README.md"}
+    assert set(files) == {"model.v", "model_tb.v", "vectors.txt", "README.md"}
 
 
+def test_columns_out_of_the_range_of_a_format_are_named() -> None:
+    columns = (Numeric("age", [17.5, 37.5]), Numeric("income", [-np.inf, 2e4]), Categorical("code", (1, 2.5)))
+    model = Model(Encoder(columns, named=True), from_rows(6, [], [2]), Affine((1.0,), (0.0,), group_size=1))
+    holder = "numbers that 8 bits, 4 of them below the point, can hold"
+    with pytest.warns(UserWarning, match=f"{holder}, got others for 'age', 'income': .*wider fixed_point") as found:
+        to_verilog(model, fixed_point=(8, 4))
+    assert [Path(warning.filename).name for warning in found] == ["test_verilog.py"]
+    with pytest.warns(UserWarning, match="got others for 'code'"):
+        to_verilog(model, fixed_point=(16, 0))
+    to_verilog(model, fixed_point=(17, 1))
+
+
+@pytest.mark.filterwarnings("ignore:columns must be compared")
 def test_every_bit_of_an_encoder_is_exact() -> None:
     encoder = make_model(Affine((1.0,), (0.0,), group_size=5)).encoder
     n = encoder.n_bits
@@ -126,7 +140,7 @@ def test_trained_model() -> None:
     from gatewise import LogicClassifier
 
     X, y = datasets.load_iris(return_X_y=True)
-    model = LogicClassifier(width=60, depth=3, max_iter=20, random_state=0).fit(X, y).model_
+    model = LogicClassifier(width=60, depth=3, max_iter=100, random_state=0).fit(X, y).model_
     files = assert_passes(model, fixed_point=(12, 4), pipeline=4)
     assert_passes(model)
     (latency,) = re.findall(r"LATENCY = (\d+);", files["model.v"].decode())
@@ -136,15 +150,16 @@ def test_trained_model() -> None:
     )
 
 
+@pytest.mark.filterwarnings("ignore:columns must be compared")
 def test_readme_states_the_interface() -> None:
     text = to_verilog(make_model(Classes(("a", "b"), tau=2.0, group_size=6)), fixed_point=(8, 2))["README.md"].decode()
     for line in (
-        "| `x0_gr_e_endmodule` | 8 | yes | gr\\xf6\\xdfe; endmodule * 4 |",
-        "| `x0_gr_e_endmodule_missing` | 1 | no | 1 where gr\\xf6\\xdfe; endmodule is missing |",
-        r"| `x2_job_x` | 2 | no | code of job\|x: 0 = 'nurse', 1 = 'cl\\nerk\\\\', 2 = 3, 3 or above = any other |",
+        r'| `x0_gr_e_endmodule` | 8 | yes | `"gr\u00f6\u00dfe; endmodule"` * 4 |',
+        r'| `x0_gr_e_endmodule_missing` | 1 | no | 1 where `"gr\u00f6\u00dfe; endmodule"` is missing |',
+        r'code of `"job\|x"`: 0 = `"nurse"`, 1 = `"cl\nerk\\"`, 2 = `3`, 3 or above = any other |',
         "| `class_index` | 1 | index of the class, that of the largest count, ties to the lowest |",
         "| `counts` | 6 | 2 numbers of 3 bits, that of group 0 lowest: the true outputs of each group |",
-        "Classes: 0 = 'a', 1 = 'b'. Score of a class: count / 2.0.",
+        'Classes: 0 = `"a"`, 1 = `"b"`. Score of a class: count / 2.0.',
         "LATENCY = 0: outputs follow the inputs without a clock.",
     ):
         assert line in text
@@ -156,11 +171,11 @@ def test_readme_states_the_interface() -> None:
 @pytest.mark.parametrize(("lut_inputs", "per_bit"), [(6, 1), (4, 2)])
 @pytest.mark.parametrize("n", [*range(40), 100, 800])
 def test_counts_take_about_a_table_a_bit(n: int, lut_inputs: LutInputs, per_bit: int) -> None:
-    adding = Adding([0] * (n + 2), cost=1, lut_inputs=lut_inputs)
-    number = adding.count(range(2, n + 2))
+    tree = CompressorTree([0] * (n + 2), cost=1, lut_inputs=lut_inputs)
+    number = tree.count(range(2, n + 2))
     assert len(number) == n.bit_length()
-    assert sum(len(compressor.outputs) for compressor in adding.compressors) <= per_bit * n - len(number) + 5
-    for compressor in adding.compressors:
+    assert sum(len(compressor.outputs) for compressor in tree.compressors) <= per_bit * n - len(number) + 5
+    for compressor in tree.compressors:
         assert len(compressor.inputs) <= lut_inputs
         assert len(compressor.ones) + 2 * len(compressor.twos) < 8
 

@@ -1,11 +1,12 @@
-// Relaxed layers without Python: every SIMD level against the plain formula, and thread counts against each other.
+// Relaxed layers without Python: every target against the plain formula, and thread counts against each other.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
 #include <vector>
 
-#include "relaxed_stack.hpp"
+#include "simd/targets.hpp"
+#include "train/stack.hpp"
 
 namespace gw = gatewise;
 
@@ -34,7 +35,7 @@ void require_close(const std::vector<float>& got, const std::vector<float>& expe
   }
 }
 
-void check_level(const gw::RelaxedKernels& kernels, uint32_t n_in, uint32_t n_out) {
+void check_layer(const gw::TrainKernels& kernels, uint32_t n_in, uint32_t n_out) {
   const std::vector<int32_t> a = random_operands(n_out, n_in), b = random_operands(n_out, n_in);
   const std::vector<float> c = random_floats(4 * n_out), x = random_floats(n_in * gw::kTile);
   const std::vector<float> grad_y = random_floats(n_out * gw::kTile);
@@ -60,7 +61,7 @@ void check_level(const gw::RelaxedKernels& kernels, uint32_t n_in, uint32_t n_ou
 }
 
 // A step of Adam must equal Adam's formula on the gradients that mix_backward gives.
-void check_gradients(const gw::RelaxedKernels& kernels, const gw::Mixture& mixture) {
+void check_gradients(const gw::TrainKernels& kernels, const gw::Mixture& mixture) {
   const size_t n_gates = mixture.n_gates, n = 16 * n_gates;
   const std::vector<float> shares = random_floats(8 * n_gates);
   std::vector<float> grad(n), weights(mixture.logits, mixture.logits + n), expected = weights, first(n), second(n);
@@ -78,10 +79,8 @@ void check_gradients(const gw::RelaxedKernels& kernels, const gw::Mixture& mixtu
   }
 }
 
-void check_mixture(const gw::RelaxedKernels& kernels, size_t n_gates, float temperature) {
+void check_mixture(const gw::TrainKernels& kernels, size_t n_gates, float temperature) {
   const std::vector<float> logits = random_floats(16 * n_gates);
-  std::vector<uint8_t> gates(16);
-  for (uint8_t k = 0; k < 16; ++k) gates[k] = k;
   std::vector<float> c(4 * n_gates), expected(4 * n_gates);
   for (size_t i = 0; i < n_gates; ++i) {
     double total = 0, truth[4] = {};
@@ -93,7 +92,8 @@ void check_mixture(const gw::RelaxedKernels& kernels, size_t n_gates, float temp
                               truth[3] - truth[2] - truth[1] + truth[0]};
     for (size_t k = 0; k < 4; ++k) expected[4 * i + k] = static_cast<float>(values[k]);
   }
-  const gw::Mixture mixture{logits.data(), n_gates, gates.data(), 16, temperature, false};
+  gw::Mixture mixture{logits.data(), n_gates, {}, gw::kNumGates, temperature, false};
+  for (uint8_t k = 0; k < gw::kNumGates; ++k) mixture.gates[k] = k;
   kernels.mix(mixture, 0, n_gates, c.data());
   require_close(c, expected, "coefficients");
   check_gradients(kernels, mixture);
@@ -123,10 +123,10 @@ void check_threads() {
 }  // namespace
 
 int main() {
-  for (const gw::RelaxedKernels* const* level = gw::available_relaxed(); *level; ++level) {
-    for (const uint32_t n_out : {1u, 7u, 64u}) check_level(**level, 5, n_out);
+  for (const gw::Target& target : gw::targets()) {
+    for (const uint32_t n_out : {1u, 7u, 64u}) check_layer(target.train, 5, n_out);
     for (const size_t n_gates : {1, 15, 16, 50})
-      for (const float temperature : {0.5f, 1.0f}) check_mixture(**level, n_gates, temperature);
+      for (const float temperature : {0.5f, 1.0f}) check_mixture(target.train, n_gates, temperature);
   }
   check_threads();
   std::printf("relaxed layers agree\n");

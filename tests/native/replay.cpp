@@ -1,7 +1,8 @@
 // Replays recorded circuits on the native core without Python, so that sanitizers and emulators can watch it.
 //
 // In: a file of little-endian 32-bit integers and bytes, written by tests/test_native.py: circuits, rows and the output
-// bits that the reference evaluator gives. Exit code 0 if every level, width, layout, tile and thread count agrees.
+// bits that the reference evaluator gives. Exit code 0 if every target, width, layout, band and thread count agrees.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -10,8 +11,9 @@
 #include <thread>
 #include <vector>
 
-#include "engine.hpp"
-#include "optimize.hpp"
+#include "engine/engine.hpp"
+#include "simd/targets.hpp"
+#include "simplify/simplify.hpp"
 
 namespace gw = gatewise;
 
@@ -47,8 +49,7 @@ class Reader {
 
 struct Case {
   uint32_t n_inputs, n_gates, n_outputs, n_groups, n_rows;
-  std::vector<uint8_t> gate;
-  std::vector<int32_t> a, b, outputs, group_ptr;
+  gw::Circuit circuit;
   std::vector<uint8_t> rows, expected;  // bytes 0 or 1, row-major
 
   explicit Case(Reader& in)
@@ -57,17 +58,15 @@ struct Case {
         n_outputs(in.number()),
         n_groups(in.number()),
         n_rows(in.number()) {
-    gate = in.bytes(n_gates);
-    a = in.numbers(n_gates);
-    b = in.numbers(n_gates);
-    outputs = in.numbers(n_outputs);
-    group_ptr = in.numbers(n_groups + 1);
+    circuit.n_inputs = n_inputs;
+    circuit.gate = in.bytes(n_gates);
+    circuit.a = in.numbers(n_gates);
+    circuit.b = in.numbers(n_gates);
+    circuit.outputs = in.numbers(n_outputs);
+    circuit.group_ptr = in.numbers(n_groups + 1);
+    circuit.check();
     rows = in.bytes(size_t{n_rows} * n_inputs);
     expected = in.bytes(size_t{n_rows} * n_outputs);
-  }
-
-  gw::CircuitView view() const {
-    return {n_inputs, n_gates, gate.data(), a.data(), b.data(), n_outputs, outputs.data(), n_groups, group_ptr.data()};
   }
 };
 
@@ -94,31 +93,35 @@ Packed pack(const Case& c, gw::Layout layout) {
   return packed;
 }
 
-void require(bool ok, const char* what, const gw::Kernels& kernels, uint32_t words) {
+void require(bool ok, const char* what, const gw::Target& target, uint32_t words) {
   if (ok) return;
-  std::printf("%s differ from the reference at level %s, %u words\n", what, kernels.name, words);
+  std::printf("%s differ from the reference at target %s, %u words\n", what, target.name, words);
   std::exit(1);
 }
 
-void check(const Case& c, const gw::CircuitView& view, gw::Layout layout, const gw::Kernels& kernels, uint32_t words,
-           unsigned threads, uint32_t tile) {
+void check(const Case& c, const gw::CircuitView& view, gw::Layout layout, const gw::Target& target, uint32_t words,
+           unsigned threads, uint32_t band) {
   std::vector<int32_t> counts(size_t{c.n_rows} * c.n_groups), classes(c.n_rows);
   for (size_t r = 0; r < c.n_rows; ++r)
     for (size_t g = 0; g < c.n_groups; ++g) {
       int32_t& count = counts[r * c.n_groups + g];
-      for (int32_t i = c.group_ptr[g]; i < c.group_ptr[g + 1]; ++i) count += c.expected[r * c.n_outputs + i];
+      for (int32_t i = c.circuit.group_ptr[g]; i < c.circuit.group_ptr[g + 1]; ++i)
+        count += c.expected[r * c.n_outputs + i];
       if (count > counts[r * c.n_groups + classes[r]]) classes[r] = static_cast<int32_t>(g);
     }
   const Packed packed = pack(c, layout);
-  gw::Engine counting(view, gw::Outputs::kCounted, threads, kernels, words, tile);
-  gw::Engine keeping(view, gw::Outputs::kKept, threads, kernels, words, tile);
+  gw::Pool pool(threads);
+  const gw::Engine counting(view, gw::Outputs::kCounted, target.engine, words, band);
+  const gw::Engine keeping(view, gw::Outputs::kKept, target.engine, words, band);
   const auto call = [&] {
     std::vector<int32_t> got_counts(counts.size()), got_classes(classes.size());
     std::vector<uint8_t> got_outputs(c.expected.size());
-    require(counting.counts(packed.rows, got_counts.data()) && got_counts == counts, "counts", kernels, words);
+    require(counting.counts(packed.rows, got_counts.data(), pool) && got_counts == counts, "counts", target, words);
     if (c.n_groups > 0)
-      require(counting.classify(packed.rows, got_classes.data()) && got_classes == classes, "classes", kernels, words);
-    require(keeping.outputs(packed.rows, got_outputs.data()) && got_outputs == c.expected, "outputs", kernels, words);
+      require(counting.classify(packed.rows, got_classes.data(), pool) && got_classes == classes, "classes", target,
+              words);
+    require(keeping.outputs(packed.rows, got_outputs.data(), pool) && got_outputs == c.expected, "outputs", target,
+            words);
   };
   std::vector<std::thread> callers;
   for (unsigned i = 1; i < threads; ++i) callers.emplace_back(call);
@@ -135,24 +138,18 @@ int main(int argc, char** argv) {
   size_t n_checks = 0;
   for (uint32_t i = 0; i < n_cases; ++i) {
     const Case c(in);
-    const gw::CircuitArrays small = gw::simplify(c.view()).circuit;
-    gw::CircuitView optimized = c.view();
-    optimized.n_gates = static_cast<uint32_t>(small.gate.size());
-    optimized.gate = small.gate.data();
-    optimized.a = small.a.data();
-    optimized.b = small.b.data();
-    optimized.outputs = small.outputs.data();
-    for (const gw::Kernels* const* kernels = gw::available_kernels(); *kernels; ++kernels)
+    const gw::Circuit small = gw::simplify(c.circuit.view()).circuit;
+    small.check();
+    for (const gw::Target& target : gw::targets())
       for (const uint32_t words : gw::kWidths) {
         const auto layout = static_cast<gw::Layout>(n_checks++ % 4);
-        check(c, c.view(), layout, **kernels, words, 1, 0);
-        check(c, c.view(), layout, **kernels, words, 1, 3);
-        check(c, optimized, gw::Layout::kBytes, **kernels, words, 3, 0);
+        check(c, c.circuit.view(), layout, target, words, 1, 0);
+        check(c, c.circuit.view(), layout, target, words, 1, 3);
+        check(c, small.view(), gw::Layout::kBytes, target, words, 3, 0);
       }
   }
-  std::printf("%u circuits, levels:", n_cases);
-  for (const gw::Kernels* const* kernels = gw::available_kernels(); *kernels; ++kernels)
-    std::printf(" %s", (*kernels)->name);
+  std::printf("%u circuits, targets:", n_cases);
+  for (const gw::Target& target : gw::targets()) std::printf(" %s", target.name);
   std::printf("\n");
   return 0;
 }

@@ -1,5 +1,6 @@
 """The C++ core without Python: warnings as errors, under sanitizers, and for ARM under emulation."""
 
+import os
 import shutil
 import struct
 import subprocess
@@ -7,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from corpus import circuits, random_rows
-from tools import require_tool
+from support.corpus import circuits, random_rows
+from support.tools import require_tool
 
 from gatewise.run import reference
 
-SOURCE = Path(__file__).parent / "native"
+SOURCE = Path(__file__).parent
 ROW_COUNTS = (0, 1, 63, 64, 65, 255, 256, 257, 1000)
 
 BUILDS = {
@@ -59,9 +60,33 @@ def test_native_programs_agree(build: str, vectors: Path, tmp_path: Path) -> Non
     configure = [cmake, "-S", str(SOURCE), "-B", str(tmp_path), "-DCMAKE_BUILD_TYPE=Release", *generator, *options]
     subprocess.run(configure, check=True, capture_output=True)
     subprocess.run([cmake, "--build", str(tmp_path), "-j", "2"], check=True)
-    for program in (["replay", str(vectors)], ["relaxed"], ["encode"]):
+    if build == "plain":
+        check_linkage(tmp_path)
+    programs = [["replay", str(vectors)], ["relaxed"], ["encode"], ["pool"]]
+    if build != "thread":  # that sanitizer follows no threads of forked children
+        programs.append(["fork"])
+    # What a parent's threads had on their stacks is lost to a child: no leak of ours.
+    environment = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"}
+    for program in programs:
         command = [*run, str(tmp_path / program[0]), *program[1:]]
-        result = subprocess.run(command, capture_output=True, text=True)
+        result = subprocess.run(
+            command, capture_output=True, text=True, env=environment if program == ["fork"] else None, timeout=600
+        )
         assert result.returncode == 0, result.stdout + result.stderr
         if program[0] == "replay":
             assert ("neon" if build == "aarch64" else "portable") in result.stdout
+
+
+def check_linkage(build: Path) -> None:
+    """Kernels of a target show the linker their tables and nothing else, so that targets cannot mix."""
+    nm = require_tool("nm", "apt-get install binutils")
+    objects = sorted(build.glob("CMakeFiles/kernels_*.dir/**/kernels.cpp.o"))
+    assert len(objects) >= 3
+    for path in objects:
+        listed = subprocess.run(
+            [nm, "-C", "--defined-only", "-g", str(path)], capture_output=True, text=True, check=True
+        )
+        target = path.relative_to(build / "CMakeFiles").parts[0].removeprefix("kernels_").removesuffix(".dir")
+        area = {"engine": "Engine", "encode": "Encode", "train": "Train"}[path.parent.name]
+        symbols = [line.split(maxsplit=2)[2] for line in listed.stdout.splitlines()]
+        assert symbols == [f"gatewise::{target}::k{area}Kernels"]

@@ -8,13 +8,13 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from tools import require_module
+from support.tools import require_module
 
 from gatewise import gates
 
 torch = require_module("torch", "pip install -c constraints.txt torch")
 
-from gatewise.nn.relaxation import (  # noqa: E402  (needs torch)
+from gatewise.nn.relaxation import (
     COEFFICIENTS,
     AczelAlsina,
     Dombi,

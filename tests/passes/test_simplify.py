@@ -1,17 +1,17 @@
-"""optimize: equivalent, valid, not larger, idempotent, deterministic; and small where it must be."""
+"""simplify: equivalent, valid, not larger, idempotent, deterministic; and small where it must be."""
 
 from itertools import combinations, product
 
 import numpy as np
 import pytest
-from corpus import ALL_GATES, TRAINED_GATES, circuits, from_rows, parity, random_dag, random_layers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from support.corpus import ALL_GATES, TRAINED_GATES, circuits, from_rows, parity, random_dag, random_layers
 
 from gatewise.circuit import N_CONSTANTS, Circuit
 from gatewise.gates import AND, FALSE, NAND, NOT_A, OR, XNOR, XOR
-from gatewise.passes import drop_unread_inputs, optimize, optimize_with_report
+from gatewise.passes import drop_unread_inputs, simplify, simplify_with_report
 from gatewise.run.reference import evaluate_outputs
 
 CORPUS = circuits()
@@ -28,20 +28,20 @@ def rows_for(circuit: Circuit) -> NDArray[np.bool_]:
 
 
 def check_optimize(circuit: Circuit) -> Circuit:
-    """Assert everything that holds for any circuit; return the optimized one."""
-    optimized, report = optimize_with_report(circuit)
-    optimized.validate()
+    """Assert everything that holds for any circuit; return the simplified one."""
+    simplified, report = simplify_with_report(circuit)
+    simplified.validate()
     rows = rows_for(circuit)
-    np.testing.assert_array_equal(evaluate_outputs(optimized, rows), evaluate_outputs(circuit, rows))
-    np.testing.assert_array_equal(optimized.group_ptr, circuit.group_ptr)
-    assert optimized.n_gates <= circuit.n_gates
-    assert optimize(circuit) == optimized, "not deterministic"
-    assert optimize(optimized) == optimized, "not idempotent"
+    np.testing.assert_array_equal(evaluate_outputs(simplified, rows), evaluate_outputs(circuit, rows))
+    np.testing.assert_array_equal(simplified.group_ptr, circuit.group_ptr)
+    assert simplified.n_gates <= circuit.n_gates
+    assert simplify(circuit) == simplified, "not deterministic"
+    assert simplify(simplified) == simplified, "not idempotent"
     causes = (report.constant, report.pass_through, report.shared, report.rewritten, report.dead)
     assert min(causes) >= 0
-    assert sum(causes) == report.gates_before - report.gates_after == circuit.n_gates - optimized.n_gates
-    check_no_leftovers(optimized)
-    return optimized
+    assert sum(causes) == report.gates_before - report.gates_after == circuit.n_gates - simplified.n_gates
+    check_no_leftovers(simplified)
+    return simplified
 
 
 def check_no_leftovers(circuit: Circuit) -> None:
@@ -107,12 +107,12 @@ def copies(n_inputs: int, n_copies: int, rows: list[tuple[NDArray[np.int64], int
 def check_copies(n_inputs: int, n_copies: int, rows: list[tuple[NDArray[np.int64], int, int]]) -> None:
     """Every copy keeps its function, and all together end at the least size there is."""
     circuit = copies(n_inputs, n_copies, rows)
-    optimized = optimize(circuit)
+    simplified = simplify(circuit)
     inputs = np.tile(all_rows(n_inputs), n_copies)
     truth = evaluate_outputs(circuit, inputs)
-    np.testing.assert_array_equal(evaluate_outputs(optimized, inputs), truth)
+    np.testing.assert_array_equal(evaluate_outputs(simplified, inputs), truth)
     packed = (truth.T.astype(np.int64) << np.arange(2**n_inputs)).sum(axis=1)
-    assert optimized.n_gates == sum(LEAST_GATES[n_inputs][int(function)] for function in packed)
+    assert simplified.n_gates == sum(LEAST_GATES[n_inputs][int(function)] for function in packed)
 
 
 def least_gates(n_inputs: int) -> dict[int, int]:
@@ -187,22 +187,22 @@ def test_reassociation_reuses_an_existing_gate() -> None:
 
 def test_inverted_output_needs_no_inverter() -> None:
     circuit = from_rows(2, [(AND, 2, 3), (NOT_A, 4, 4), (XOR, 4, 2)], [5, 6])
-    optimized = check_optimize(circuit)
-    assert optimized.gate.tolist() == [NAND, XNOR]
+    simplified = check_optimize(circuit)
+    assert simplified.gate.tolist() == [NAND, XNOR]
 
 
 def test_output_in_both_signs_takes_one_inverter() -> None:
     circuit = from_rows(2, [(AND, 2, 3), (NOT_A, 4, 4), (NAND, 3, 2)], [4, 5, 6])
-    optimized = check_optimize(circuit)
-    assert optimized.gate.tolist() == [AND, NOT_A]
-    assert optimized.outputs.tolist() == [4, 5, 5]
+    simplified = check_optimize(circuit)
+    assert simplified.gate.tolist() == [AND, NOT_A]
+    assert simplified.outputs.tolist() == [4, 5, 5]
 
 
 def test_gates_are_ordered_by_level_and_operands() -> None:
-    optimized = optimize(random_layers(np.random.default_rng(3), 30, [200, 200, 200], 1))
+    simplified = simplify(random_layers(np.random.default_rng(3), 30, [200, 200, 200], 1))
     level = [0] * (N_CONSTANTS + 30)
     keys = []
-    for gate, a, b in zip(optimized.gate.tolist(), optimized.a.tolist(), optimized.b.tolist(), strict=True):
+    for gate, a, b in zip(simplified.gate.tolist(), simplified.a.tolist(), simplified.b.tolist(), strict=True):
         level.append(1 + max(level[a], level[b]))
         if gate != NOT_A:
             assert a < b
@@ -211,18 +211,18 @@ def test_gates_are_ordered_by_level_and_operands() -> None:
 
 
 def test_long_chain_folds_without_recursion() -> None:
-    assert optimize(parity(200_000)).n_gates == 199_999
+    assert simplify(parity(200_000)).n_gates == 199_999
     n_gates = 200_000
     chain = Circuit(1, np.full(n_gates, XOR), np.arange(2, 2 + n_gates), np.full(n_gates, 2), [2 + n_gates], [0, 1])
-    assert optimize(chain).n_gates == 0
+    assert simplify(chain).n_gates == 0
 
 
 def test_random_net_shrinks_below_a_third() -> None:
     """6 x 8000 gates over 784 inputs, each wire read about twice."""
     circuit = random_layers(np.random.default_rng(0), 784, [8000] * 6, 10)
-    assert optimize(circuit).n_gates < 16_000
+    assert simplify(circuit).n_gates < 16_000
     rows = np.random.default_rng(1).integers(0, 2, (64, 784))
-    np.testing.assert_array_equal(evaluate_outputs(optimize(circuit), rows), evaluate_outputs(circuit, rows))
+    np.testing.assert_array_equal(evaluate_outputs(simplify(circuit), rows), evaluate_outputs(circuit, rows))
 
 
 @pytest.mark.parametrize("name", circuits())
@@ -239,5 +239,5 @@ def test_unread_inputs_are_dropped(name: str) -> None:
 
 
 def test_report_in_one_line() -> None:
-    _, report = optimize_with_report(from_rows(2, [(FALSE, 2, 3), (AND, 2, 3), (AND, 3, 2), (OR, 5, 6)], [7]))
+    _, report = simplify_with_report(from_rows(2, [(FALSE, 2, 3), (AND, 2, 3), (AND, 3, 2), (OR, 5, 6)], [7]))
     assert str(report) == "4 -> 1 gates: 0 constant, 1 pass-through, 1 shared, 0 rewritten, 1 dead"

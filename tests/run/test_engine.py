@@ -5,24 +5,24 @@ import threading
 import hypothesis
 import numpy as np
 import pytest
-from corpus import circuits, random_dag, random_layers, random_rows
 from hypothesis import strategies as st
+from support.corpus import circuits, random_dag, random_layers, random_rows
 
 from gatewise import Circuit, Engine
+from gatewise.bits import PackedRows, Planes
+from gatewise.machine import TARGETS
 from gatewise.run import reference
-from gatewise.run.bits import PackedRows, Planes
-from gatewise.run.engine import LEVELS
-from gatewise.seeded import SeededCircuit
+from gatewise.wiring.seeded import SeededCircuit
 
 CORPUS = circuits()
 ROW_COUNTS = (0, 1, 63, 64, 65, 255, 256, 257, 1000)
 WIDTHS = (1, 4, 8, 16)
 
 
-class TiledEngine(Engine):
+class BandedEngine(Engine):
     """Plans few outputs together, as engines otherwise do for wide circuits only."""
 
-    _tile = 5
+    _band = 5
 
 
 def assert_equals_reference(engine: Engine, rows: np.ndarray, given: object = None) -> None:
@@ -35,28 +35,28 @@ def assert_equals_reference(engine: Engine, rows: np.ndarray, given: object = No
         np.testing.assert_array_equal(engine.classify(given), reference.classify(circuit, rows), strict=True)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", CORPUS)
-def test_every_width_and_batch_size(name: str, level: str) -> None:
+def test_every_width_and_batch_size(name: str, target: str) -> None:
     rng = np.random.default_rng(0)
     for n_rows in ROW_COUNTS:
         rows = random_rows(rng, n_rows, CORPUS[name].n_inputs)
         for block_words in WIDTHS:
-            assert_equals_reference(Engine(CORPUS[name], level=level, block_words=block_words), rows)
+            assert_equals_reference(Engine(CORPUS[name], target=target, block_words=block_words), rows)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", CORPUS)
-def test_tiles_do_not_change_results(name: str, level: str) -> None:
+def test_bands_do_not_change_results(name: str, target: str) -> None:
     rng = np.random.default_rng(5)
     for n_rows, block_words in zip((1, 64, 257, 1000), WIDTHS, strict=True):
         rows = random_rows(rng, n_rows, CORPUS[name].n_inputs)
-        engine = TiledEngine(CORPUS[name], level=level, block_words=block_words)
+        engine = BandedEngine(CORPUS[name], target=target, block_words=block_words)
         assert_equals_reference(engine, rows)
         assert_equals_reference(engine, rows, Planes.pack(rows))
 
 
-def test_local_circuits_run_in_tiles_and_others_in_levels() -> None:
+def test_local_circuits_run_in_bands_and_others_in_levels() -> None:
     rng = np.random.default_rng(6)
     gates = [rng.choice([1, 6, 7], 24_000) for _ in range(3)]
     rows = random_rows(rng, 130, 9000)
@@ -69,23 +69,23 @@ def test_local_circuits_run_in_tiles_and_others_in_levels() -> None:
     assert n_slots["local"] < 13_000 < 24_000 < n_slots["random"]
 
 
-@pytest.mark.parametrize("engine_class", [Engine, TiledEngine])
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("engine_class", [Engine, BandedEngine])
+@pytest.mark.parametrize("target", TARGETS)
 @hypothesis.given(data=st.data())
-def test_random_circuits(level: str, engine_class: type[Engine], data: st.DataObject) -> None:
+def test_random_circuits(target: str, engine_class: type[Engine], data: st.DataObject) -> None:
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     sizes = [data.draw(st.integers(0, limit)) for limit in (40, 200, 60)]
     circuit = random_dag(rng, *sizes)
     rows = random_rows(rng, data.draw(st.integers(0, 300)), circuit.n_inputs)
-    assert_equals_reference(engine_class(circuit, level=level), rows)
+    assert_equals_reference(engine_class(circuit, target=target), rows)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("n_inputs", [1, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 129, 200, 2049, 4100])
-def test_every_layout_and_width(n_inputs: int, level: str) -> None:
+def test_every_layout_and_width(n_inputs: int, target: str) -> None:
     rng = np.random.default_rng(n_inputs)
     circuit = random_layers(rng, n_inputs, [64, 60], 3)
-    engine = Engine(circuit, level=level)
+    engine = Engine(circuit, target=target)
     for n_rows in (1, 64, 130):
         rows = random_rows(rng, n_rows, n_inputs)
         wide = np.zeros((2 * n_rows, 3 * n_inputs), bool)
@@ -117,8 +117,8 @@ def test_many_slots_use_wide_code() -> None:
     circuit = random_layers(rng, 70_000, [70_000], 7)
     rows = random_rows(rng, 65, circuit.n_inputs)
     expected = reference.count_groups(circuit, rows)
-    for level in LEVELS:
-        engine = Engine(circuit, level=level)
+    for target in TARGETS:
+        engine = Engine(circuit, target=target)
         assert engine.n_slots > 65_536
         np.testing.assert_array_equal(engine.counts(rows), expected)
 
@@ -191,8 +191,8 @@ def test_more_than_two_to_the_31_cells() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"threads": 0}, "threads must be in 1..256, got 0"),
-        ({"level": "mmx"}, "level must be one of"),
+        ({"threads": 0}, "threads must be an integer in 1..256, got 0"),
+        ({"target": "mmx"}, "target must be one of"),
         ({"block_words": 3}, "block_words must be 1, 4, 8 or 16, got 3"),
     ],
 )

@@ -10,17 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
-from sealing import seal, unseal
+from support.sealing import seal, unseal
 
-import gatewise.files
+import gatewise.store.files
 from gatewise import load, save
 from gatewise.circuit import Circuit
-from gatewise.io import FileError, from_bytes, to_bytes
-from gatewise.seeded import SeededCircuit
-from gatewise.wiring import WIRINGS
+from gatewise.store import FileError, from_bytes, to_bytes
+from gatewise.wiring import WIRINGS, NearbyWiring, SeededCircuit
 
 HALF_ADDER = Circuit(2, gate=[6, 1], a=[2, 2], b=[3, 3], outputs=[4, 5], group_ptr=[0, 1, 2])
 SEEDED = SeededCircuit(4, gates=[[6, 6, 1], [7, 14]], n_groups=2, seed=2**64 - 1)
+GEOMETRY = {"kind": "nearby", "shape": [1, 4, 4], "n_thresholds": 2, "reach": [2, 3], "margin": 1}
+NEARBY = SeededCircuit(
+    32, gates=[[6, 1, 7]] * 3, n_groups=3, seed=5, wiring=NearbyWiring((1, 4, 4), 2, reach=(2, 3), margin=1)
+)
 SPECIAL = [
     Circuit(0, [], [], [], [], [0]),
     Circuit(3, [], [], [], [], [0]),
@@ -76,10 +79,10 @@ def change_document(circuit, **change):
 def test_circuits_round_trip(seed, n_inputs, n_gates, n_outputs, n_groups):
     circuit = random_circuit(seed, n_inputs, n_gates, n_outputs, n_groups)
     data = to_bytes(circuit)
-    decoded = from_bytes(data)
-    assert isinstance(decoded, Circuit)
-    assert decoded == circuit
-    assert to_bytes(decoded) == data
+    restored = from_bytes(data)
+    assert isinstance(restored, Circuit)
+    assert restored == circuit
+    assert to_bytes(restored) == data
 
 
 @given(st.integers(1, 2**24), st.lists(st.integers(1, 30), min_size=1, max_size=9), st.integers(0, 2**64 - 1))
@@ -88,18 +91,25 @@ def test_seeded_circuits_round_trip(n_inputs, widths, seed):
     gates = [rng.integers(0, 16, width) for width in widths]
     circuit = SeededCircuit(n_inputs, gates=gates, n_groups=widths[-1], seed=seed)
     data = to_bytes(circuit)
-    decoded = from_bytes(data)
-    assert decoded == circuit
-    assert to_bytes(decoded) == data
+    restored = from_bytes(data)
+    assert restored == circuit
+    assert to_bytes(restored) == data
 
 
 @pytest.mark.parametrize("wiring", WIRINGS)
 def test_seeded_circuits_keep_their_wiring(wiring):
     circuit = SeededCircuit(300, gates=[[6] * 5000, [1, 7]], n_groups=2, seed=3, wiring=wiring)
-    decoded = from_bytes(to_bytes(circuit))
-    assert decoded == circuit
-    assert decoded.wiring == wiring
-    assert decoded.expand() == circuit.expand()
+    restored = from_bytes(to_bytes(circuit))
+    assert restored == circuit
+    assert restored.wiring == wiring
+    assert restored.expand() == circuit.expand()
+
+
+def test_nearby_wiring_is_stored_with_its_geometry():
+    restored = from_bytes(to_bytes(NEARBY))
+    assert restored == NEARBY
+    assert restored.expand() == NEARBY.expand()
+    assert json.loads(unseal(to_bytes(NEARBY))[1])["wiring"] == GEOMETRY
 
 
 @pytest.mark.parametrize("circuit", SPECIAL, ids=repr)
@@ -189,8 +199,8 @@ def test_every_flipped_bit_is_refused_or_harmless():
             to_bytes(HALF_ADDER)[:-1] + b"\xff",
             "sha256 must match the content, got another one; copy it again",
         ),
-        (seal({}, "{}"), "kind must be one of circuit, seeded, got None; upgrade"),
-        (seal({}, '{"kind": []}'), r"kind must be one of circuit, seeded, got \[\]; upgrade"),
+        (seal({}, "{}"), "kind must be one of model, circuit, seeded, got None; upgrade"),
+        (seal({}, '{"kind": []}'), r"kind must be one of model, circuit, seeded, got \[\]; upgrade"),
         (seal({}, '{"kind": "circuit"}'), "tensors must have a, b, gate, group_ptr, outputs"),
         (change_document(HALF_ADDER, color=1), "document must have no 'color'; upgrade gatewise"),
         (change_document(HALF_ADDER, n_inputs=1), r"b\[0\] must be a wire below the gate's own, got 3; copy"),
@@ -208,8 +218,24 @@ def test_every_flipped_bit_is_refused_or_harmless():
         (change_document(SEEDED, layers=[2**31 - 1] * 9), "must take"),
         (change_document(SEEDED, layers=[]), "must take"),
         (change_document(SEEDED, n_groups=3), "n_groups must be"),
-        (change_document(SEEDED, wiring="blocks"), "wiring must be one of random, unique, local, got 'blocks'"),
-        (change_document(SEEDED, wiring={}), "wiring must be one of random, unique, local, got {}"),
+        (
+            change_document(SEEDED, wiring="blocks"),
+            "wiring must be one of random, unique, local or a Nearby",
+        ),
+        (change_document(SEEDED, wiring=["random"]), "wiring must be a name or a JSON object, got"),
+        (change_document(SEEDED, wiring={}), "wiring must have kind, margin, n_thresholds, reach, shape"),
+        (
+            change_document(NEARBY, wiring=GEOMETRY | {"kind": "far"}),
+            "kind of the wiring must be nearby, got 'far'; ",
+        ),
+        (change_document(NEARBY, wiring=GEOMETRY | {"reach": 4}), "reach must be a tuple of integers, got 4"),
+        (change_document(NEARBY, wiring=GEOMETRY | {"reach": []}), r"reach must have 1\.\.16 sides, got 0"),
+        (change_document(NEARBY, wiring=GEOMETRY | {"reach": [1] * 17}), r"reach must have 1\.\.16 sides, got 17"),
+        (change_document(NEARBY, wiring=GEOMETRY | {"margin": 2}), r"margin must be an integer in 0\.\.1, got 2"),
+        (change_document(NEARBY, wiring=GEOMETRY | {"shape": [4, 4]}), r"shape must be \(channels, rows, columns\)"),
+        (change_document(NEARBY, wiring=GEOMETRY | {"shape": [2**20] * 3}), "at most 1048576 inputs, got"),
+        (change_document(NEARBY, wiring=GEOMETRY | {"n_thresholds": 3}), "n_inputs must be 48 for NearbyWiring"),
+        (change_document(NEARBY, n_inputs=33), "n_inputs must be 32 for NearbyWiring"),
     ],
 )
 def test_refusals_say_why(data, message):
@@ -309,13 +335,19 @@ def test_too_many_inputs_are_refused_when_saving(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def test_other_contents_are_refused(tmp_path):
+    with pytest.raises(TypeError, match="content must be a Model, a Circuit or a SeededCircuit, got str; estimators"):
+        save(tmp_path / "x.gw", "circuit")
+    assert os.listdir(tmp_path) == []
+
+
 @pytest.mark.parametrize("step", ["fsync", "replace"])
 def test_failed_save_keeps_the_old_file(step, tmp_path, monkeypatch):
     def fail(*_):
         raise OSError("disk full")
 
     save(tmp_path / "x.gw", HALF_ADDER)
-    monkeypatch.setattr(gatewise.files.os, step, fail)
+    monkeypatch.setattr(gatewise.store.files.os, step, fail)
     with pytest.raises(OSError, match="disk full"):
         save(tmp_path / "x.gw", SEEDED)
     assert os.listdir(tmp_path) == ["x.gw"]
@@ -326,7 +358,7 @@ def test_interrupted_save_leaves_nothing_behind(tmp_path, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(gatewise.files.os, "fsync", interrupt)
+    monkeypatch.setattr(gatewise.store.files.os, "fsync", interrupt)
     with pytest.raises(KeyboardInterrupt):
         save(tmp_path / "x.gw", SEEDED)
     assert os.listdir(tmp_path) == []
@@ -342,7 +374,7 @@ def test_unwritable_places_are_os_errors(tmp_path, monkeypatch):
     def deny(*_):
         raise PermissionError("denied")
 
-    monkeypatch.setattr(gatewise.files, "open", deny, raising=False)
+    monkeypatch.setattr(gatewise.store.files, "open", deny, raising=False)
     with pytest.raises(PermissionError):
         save(tmp_path / "x.gw", SEEDED)
     assert os.listdir(tmp_path) == ["file"]

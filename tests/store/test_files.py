@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from gatewise.files import check_replaceable, replace_file, replace_folder, replacing
+from gatewise.store import files
+from gatewise.store.files import check_replaceable, replace_file, replace_folder, replacing
+
+
+@pytest.fixture(autouse=True, params=["unnamed", "named"])
+def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With files that have no name until they are complete, and as on systems that have no such files."""
+    if request.param == "named":
+        monkeypatch.setattr(files, "OWN_FILES", "/no/such/folder")
 
 
 def test_pieces(tmp_path: Path) -> None:

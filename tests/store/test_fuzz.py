@@ -6,15 +6,14 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from sealing import seal, unseal
+from support.sealing import seal, unseal
 
-from gatewise import io
 from gatewise.circuit import Circuit
-from gatewise.container import FileError, open_container
 from gatewise.encode import Categorical, Encoder, Numeric
 from gatewise.heads import Affine, Classes, Logit
-from gatewise.model import Model, decode
-from gatewise.seeded import SeededCircuit
+from gatewise.model import Model
+from gatewise.store import FileError, from_bytes, to_bytes
+from gatewise.wiring import NearbyWiring, SeededCircuit
 
 N_SEEDS = {"circuits": 12, "models": 6}
 N_CASES = 10_000  # per seed
@@ -44,12 +43,16 @@ def model_files():
     image = Encoder.images((9, 8), 3)
     many = Circuit(image.n_bits, [6], [2], [3], [image.n_bits + 2] * 3, [0, 1, 2, 3])
     nothing = Circuit(0, [], [], [], [1], [0, 1])
+    nearby = NearbyWiring((1, 9, 8), 3, reach=(2,))
+    seeded = SeededCircuit(image.n_bits, [rng.integers(0, 16, 200)] * 2, n_groups=2, seed=5, wiring=nearby)
     models = [
         Model(mixed, circuit, Classes(("no", 7), 2.5, 4)),
         Model(mixed, circuit, Affine((1.0, 2.0), (0.5, -1.0), 4)),
         Model(image, many, Classes((True, 1.5, "x"), 1.0, 1)),
         Model(Encoder([Numeric("x0", [])]), nothing, Logit((1.0,), (0.0,), 1)),
+        Model.build(image, seeded, Classes((0, 1), 1.0, 100)),
     ]
+    assert models[-1].origin is not None
     return [model.to_bytes() for model in models]
 
 
@@ -58,9 +61,10 @@ def circuit_files():
     rng = np.random.default_rng(0)
     seeded = SeededCircuit(6, gates=[rng.integers(0, 16, n) for n in (9, 8)], n_groups=4, seed=3)
     wide = SeededCircuit(20, gates=[rng.integers(0, 16, n) for n in (200, 150)], n_groups=10, seed=4)
+    nearby = SeededCircuit(8, [[6] * 9] * 2, n_groups=3, seed=1, wiring=NearbyWiring((1, 2, 2), 2, reach=(1, 2)))
     constants = Circuit(2, gate=[6], a=[2], b=[3], outputs=[0, 1, 4] + [2] * 300, group_ptr=[0, 2, 2, 303])
-    circuits = [seeded, seeded.expand(), wide.expand(), constants, Circuit(0, [], [], [], [], [0])]
-    return [io.to_bytes(circuit) for circuit in circuits]
+    circuits = [seeded, nearby, seeded.expand(), wide.expand(), constants, Circuit(0, [], [], [], [], [0])]
+    return [to_bytes(circuit) for circuit in circuits]
 
 
 def mutate_bytes(rng, data):
@@ -154,16 +158,12 @@ def make_case(rng, files):
 def read(data):
     """What a file holds, or None for a FileError; any other exception is the bug that we look for."""
     try:
-        content = open_container(data, "data", decode)
+        content = from_bytes(data)
     except FileError:
         return None
     circuit = content.circuit if isinstance(content, Model) else content
     (circuit.expand() if isinstance(circuit, SeededCircuit) else circuit).validate()
     return content
-
-
-def write(content):
-    return content.to_bytes() if isinstance(content, Model) else io.to_bytes(content)
 
 
 def read_measured(data):
@@ -189,7 +189,7 @@ def test_mutated_files(kind, seed):
         n_sealed += sealed
         n_loaded += content is not None
         n_sealed_refused += sealed and content is None
-        assert content is None or read(write(content)) == content
+        assert content is None or read(to_bytes(content)) == content
     # The mutations must get past the checksum, and be neither all harmless nor all fatal.
     assert n_sealed > N_CASES // 2
     assert n_loaded > N_CASES // 50
@@ -199,13 +199,15 @@ def test_mutated_files(kind, seed):
 REACHED = {
     "circuits": (
         "container", "another program", "version must", "metadata must", "sha256 must", "kind must",
-        "tensors must", "document must", "n_inputs must", "layers must", "seed must", "wiring must",
+        "tensors must", "document must", "n_inputs must", "layers must", "seed must", "wiring must be one of",
+        "wiring must have", "kind of the wiring must", "shape must", "reach[", "margin must", "n_thresholds must",
         "n_groups must", "gates must take", "order 0 or 1", "widths must", "packed integers must take",
         "a wire below", "outputs[", "group_ptr must",
     ),
     "models": (
         "kind must", "document must", "encoder must be a JSON object", "circuit must be a JSON object",
-        "names of tensors", "tensors of the encoder", "document of the encoder", "n_columns must",
+        "names of tensors", "kind of a model's circuit must", "n_inputs must be 216",
+        "tensors of the encoder", "document of the encoder", "n_columns must",
         "n_thresholds must", "flags of a column",
         "names must be", "values must be a list", "values of a column", "sizes must", "distinct must",
         "threshold_idx must", "thresholds must increase", "circuit must have",
@@ -221,7 +223,7 @@ def test_mutations_reach_every_check(kind):
     rng, files, messages = random.Random(0), base_files(kind), set()
     for _ in range(3000 if kind == "circuits" else 8000):
         try:
-            open_container(make_case(rng, files)[0], "data", decode)
+            from_bytes(make_case(rng, files)[0])
         except FileError as error:
             messages.add(str(error))
     unreached = [part for part in REACHED[kind] if not any(part in message for message in messages)]

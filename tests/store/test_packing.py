@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewise.packing import FRAME, pack_integers, pack_nibbles, unpack_integers, unpack_nibbles
+from gatewise.store.packing import FRAME, pack_integers, pack_nibbles, unpack_integers, unpack_nibbles
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
 GOLDEN_HEX = "0000000000020300000064"

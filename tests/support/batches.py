@@ -1,7 +1,8 @@
 """Batches of rows for programs of other languages: files that they read, and files that they write.
 
 `in.bin` holds batches of each circuit, each its number of rows and their bits, a byte each, up to a -1. `out.bin` holds
-the counts of each batch twice: those of single rows, and those of blocks. All numbers are little-endian int32.
+the counts of each batch twice: those of single rows and those of many, or those of rows and those of packed bits. All
+numbers are little-endian int32.
 """
 
 from collections.abc import Sequence

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from batches import Answers, Case, read_answers, write_batches
-from tools import require_module, require_tool
+from support.batches import Answers, Case, read_answers, write_batches
+from support.tools import require_module, require_tool
 
 from gatewise.export import to_c
 
@@ -19,22 +19,25 @@ extern void _start(void);
 __attribute__((section(".vectors"), used)) static void (*const vectors[])(void) = {(void (*)(void))0x400000, _start};
 """
 
-# Reads rows of bits and writes counts twice: those of single rows, and those of blocks.
+# Reads rows of bits and writes counts twice: those of single rows, and those of many, which must be those of blocks.
 DRIVER = """
 #include <stdio.h>
+#include <string.h>
 
 static FILE *in, *out;
 
 static uint8_t rows[1 << 20];
-static int32_t counts[1 << 16];
+static int32_t counts[1 << 16], again[1 << 16];
 
 #define DEFINE_RUN(name, NAME)                                                                     \\
   static int run_##name(void) {                                                                    \\
     static name##_word bits[NAME##_N_BITS + 1];                                                    \\
     const name##_word zero = {0};                                                                  \\
     int32_t n, first, lane, i;                                                                     \\
-    while (fread(&n, 4, 1, in)  == 1 && n >= 0) {                                                \\
-      if (NAME##_N_BITS && fread(rows, NAME##_N_BITS, (size_t)n, in)  != (size_t)n) return 1;    \\
+    while (fread(&n, 4, 1, in) == 1 && n >= 0) {                                                   \\
+      if (NAME##_N_BITS && fread(rows, NAME##_N_BITS, (size_t)n, in) != (size_t)n) return 1;       \\
+      for (i = 0; i < n; ++i) name##_counts(rows + i * NAME##_N_BITS, counts + i * NAME##_N_GROUPS); \\
+      fwrite(counts, 4, (size_t)n * NAME##_N_GROUPS, out);                                         \\
       name##_counts_rows(rows, n, counts);                                                         \\
       fwrite(counts, 4, (size_t)n * NAME##_N_GROUPS, out);                                         \\
       for (first = 0; first < n; first += NAME##_LANES) {                                          \\
@@ -44,8 +47,8 @@ static int32_t counts[1 << 16];
           for (lane = 0; lane < n_lanes; ++lane)                                                   \\
             if (rows[(first + lane) * NAME##_N_BITS + i]) NAME##_SET_LANE(bits[i], lane);          \\
         }                                                                                          \\
-        name##_block(bits, counts);                                                                \\
-        fwrite(counts, 4, (size_t)n_lanes * NAME##_N_GROUPS, out);                                 \\
+        name##_counts_blocks(bits, n_lanes, again);                                                \\
+        if (memcmp(again, counts + first * NAME##_N_GROUPS, 4u * NAME##_N_GROUPS * (size_t)n_lanes)) return 1; \\
       }                                                                                            \\
     }                                                                                              \\
     return 0;                                                                                      \\
@@ -106,7 +109,7 @@ def compile_program(machine: Machine, folder: Path, sources: Sequence[str], *fla
 
 
 def count_by_c(machine: Machine, folder: Path, cases: Sequence[Case], style: str, lanes: int) -> Answers:
-    """Counts of each batch of rows of each circuit, from single rows and from blocks, by one program for all."""
+    """Counts of each batch of rows of each circuit, of single rows and of many, by one program for all."""
     names = [f"c{i}" for i in range(len(cases))]
     for name, (circuit, _) in zip(names, cases, strict=True):
         for file, data in to_c(circuit, style=style, name=name).items():

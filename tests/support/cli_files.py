@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from corpus import random_layers
+from support.corpus import random_layers
 
 from gatewise import Encoder, Model
 from gatewise.cli import main

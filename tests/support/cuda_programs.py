@@ -4,8 +4,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from batches import Answers, Case, read_answers, write_batches
-from tools import require_tool
+from support.batches import Answers, Case, read_answers, write_batches
+from support.tools import require_tool
 
 from gatewise.export import to_cuda
 
@@ -62,7 +62,7 @@ def count_by_cuda(folder: Path, cases: Sequence[Case]) -> Answers:
         for file, data in to_cuda(circuit, name=name).items():
             (folder / file).write_bytes(data)
     calls = (
-        f"run({name.upper()}_N_BITS, {name.upper()}_N_GROUPS, {name}_rows_counts, {name}_bits_counts)" for name in names
+        f"run({name.upper()}_N_BITS, {name.upper()}_N_GROUPS, {name}_counts_rows, {name}_counts_bits)" for name in names
     )
     includes = "".join(f'#include "{name}.h"\n' for name in names)
     (folder / "driver.cu").write_text(includes + DRIVER.replace("CALLS", " || ".join(calls)))

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from corpus import random_layers
+from support.corpus import random_layers
 
 from gatewise import Encoder, Model
 from gatewise.encode import Categorical, Numeric
@@ -63,3 +63,12 @@ def make_rows(n_rows: int = 300) -> list[list[Any]]:
          pick([1, "one", "1", 2]), pick([0.5, 0.6, 7.0, 8.0, np.nan])]
         for _ in range(n_rows)
     ]  # fmt: skip
+
+
+def spoil_vectors(package: dict[str, bytes], matrix: str) -> dict[str, bytes]:
+    """The package with another first row of a matrix in vectors.txt: its bits flipped, or its numbers changed."""
+    lines = package["vectors.txt"].decode().splitlines()
+    at = next(i for i, line in enumerate(lines) if line.split()[0] == matrix) + 1
+    changed = [str(1 - int(bit)) if matrix == "bits" else "77" for bit in lines[at].split()]
+    lines[at] = " ".join(changed)
+    return package | {"vectors.txt": "\n".join([*lines, ""]).encode()}

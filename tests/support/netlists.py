@@ -8,16 +8,15 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from tools import require_module, require_tool
+from support.tools import require_module, require_tool
 
 from gatewise import Circuit
-from gatewise.abc import run_abc
-from gatewise.aiger import from_aiger
-from gatewise.export.aiger import write_aiger
-from gatewise.export.blif import write_blif
-from gatewise.export.named import name_pins
+from gatewise.export.logic import write_aiger, write_blif
+from gatewise.export.pins import name_pins
 from gatewise.export.verilog import to_verilog
 from gatewise.run.reference import evaluate_outputs
+from gatewise.tools.abc import run_abc
+from gatewise.tools.aiger import from_aiger
 
 SIMULATION = """
 module simulation;

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from train_runs import RECIPE, make_data, make_network
+from support.train_runs import RECIPE, make_data, make_network
 
 from gatewise import train
 
@@ -13,4 +13,4 @@ if __name__ == "__main__":
     everything = make_data()
     mine = everything.take(np.arange(len(everything))[train.shard(len(everything))])
     result = train.fit(make_network(), train.Classification(3), mine, recipe=RECIPE, checkpoint=folder)
-    print(f"{len(mine)} rows, accuracy {result.history[-1].hard:.6f}")
+    print(f"{len(mine)} rows, accuracy {result.history[-1].score:.6f}")

@@ -6,13 +6,12 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
-from batches import Answers, Case, read_answers, write_batches
-from tools import require_module, require_tool
+from support.batches import Answers, Case, read_answers, write_batches
+from support.tools import require_module, require_tool
 
 from gatewise.export import save_package, to_wasm
-from gatewise.export.c.source import Style
+from gatewise.export.source import Style
 from gatewise.export.wasm import LANES
-from gatewise.export.wasm.check import to_blocks
 
 DRIVER = """
 import { readFileSync, writeFileSync } from "node:fs";
@@ -21,26 +20,16 @@ const input = readFileSync("in.bin");
 const outputs = [];
 let at = 0;
 
-function toBlocks(rows, n, nBits, lanes) {
-  const bits = new Uint8Array(Math.ceil(n / lanes) * nBits * lanes / 8);
-  for (let row = 0; row < n; ++row)
-    for (let i = 0; i < nBits; ++i) {
-      const bit = (Math.floor(row / lanes) * nBits + i) * lanes + row % lanes;
-      bits[bit >> 3] |= rows[row * nBits + i] << (bit & 7);
-    }
-  return bits;
-}
-
-const [lanes, ...sizes] = process.argv.slice(2).map(Number);
+const sizes = process.argv.slice(2).map(Number);
 for (const [i, nBits] of sizes.entries()) {
-  const { load } = await import(`./c${i}/model.mjs`);
+  const { load, toBlocks } = await import(`./c${i}/model.mjs`);
   const model = await load();
   for (;;) {
     const n = input.readInt32LE(at);
     at += 4;
     if (n < 0) break;
     const rows = new Uint8Array(input.subarray(at, at += n * nBits));
-    outputs.push(model.countsRows(rows, n), model.countsBlocks(toBlocks(rows, n, nBits, lanes), n));
+    outputs.push(model.countsRows(rows, n), model.countsBlocks(toBlocks(rows, n), n));
   }
 }
 writeFileSync("out.bin", Buffer.concat(outputs.map((a) => Buffer.from(a.buffer))));
@@ -60,7 +49,7 @@ def count_by_wasm(folder: Path, cases: Sequence[Case], style: Style) -> Answers:
         by_wasmtime.append([runner.count(rows) for rows in batches])
     write_batches(folder, cases)
     (folder / "driver.mjs").write_text(DRIVER)
-    sizes = [str(LANES[style]), *(str(circuit.n_inputs) for circuit, _ in cases)]
+    sizes = [str(circuit.n_inputs) for circuit, _ in cases]
     done = subprocess.run([node, "driver.mjs", *sizes], cwd=folder, capture_output=True, timeout=300)
     assert done.returncode == 0, done.stderr
     by_node = read_answers(folder, cases)
@@ -81,8 +70,11 @@ class Runner:
 
     def count(self, rows: np.ndarray) -> tuple[np.ndarray, ...]:
         """Counts of rows of bits, as numbers and in blocks."""
-        blocks = to_blocks(rows, self._lanes)
-        return self._call("model_rows_counts", rows, len(rows)), self._call("model_blocks_counts", blocks, len(rows))
+        n_blocks = -(-len(rows) // self._lanes)
+        padded = np.pad(rows, ((0, n_blocks * self._lanes - len(rows)), (0, 0)))
+        bits = padded.reshape(n_blocks, self._lanes, rows.shape[1]).transpose(0, 2, 1)
+        blocks = np.packbits(bits, axis=2, bitorder="little")
+        return self._call("model_counts_rows", rows, len(rows)), self._call("model_counts_blocks", blocks, len(rows))
 
     def _call(self, name: str, array: np.ndarray, n_rows: int) -> np.ndarray:
         store, memory = self._store, self._exports["memory"]

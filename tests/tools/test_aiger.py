@@ -8,36 +8,36 @@ from pathlib import Path
 import hypothesis
 import numpy as np
 import pytest
-from corpus import adder, circuits, from_rows, random_dag, random_layers
 from hypothesis import strategies as st
-from tools import require_abc
+from support.corpus import adder, circuits, from_rows, random_dag, random_layers
+from support.tools import require
 
-from gatewise import Circuit, Encoder, Model, abc, aiger, optimize
-from gatewise.abc import is_proved_equal, restructure, run_abc
-from gatewise.aiger import from_aiger
+from gatewise import Circuit, Encoder, Model, simplify
 from gatewise.encode import Categorical, Numeric
-from gatewise.export.aiger import to_aiger, write_aiger
-from gatewise.export.blif import to_blif, write_blif
-from gatewise.export.named import HeadForm, name_pins
+from gatewise.export.logic import to_aiger, to_blif, write_aiger, write_blif
+from gatewise.export.pins import HeadForm, name_pins
 from gatewise.gates import AND, XOR
 from gatewise.heads import Classes
 from gatewise.run.reference import evaluate_outputs
-from gatewise.toolchain import ToolError
+from gatewise.tools import aiger
+from gatewise.tools.abc import ABC, is_proved_equal, restructure, run_abc
+from gatewise.tools.aiger import from_aiger
+from gatewise.tools.process import ToolError
 
-require_abc()
+require(ABC)
 
 CORPUS = circuits()
 
 
 @pytest.mark.parametrize("name", CORPUS)
 def test_optimized_circuits_are_proved_equal(name: str) -> None:
-    assert is_proved_equal(CORPUS[name], optimize(CORPUS[name]))
+    assert is_proved_equal(CORPUS[name], simplify(CORPUS[name]))
 
 
 @pytest.mark.parametrize("head", ["counts", "class"])
 def test_optimized_circuits_with_their_heads_are_proved_equal(head: HeadForm) -> None:
     circuit = CORPUS["ten groups"]
-    raw, small = (name_pins(each, head) for each in (circuit, optimize(circuit)))
+    raw, small = (name_pins(each, head) for each in (circuit, simplify(circuit)))
     files = {
         "raw.aig": write_aiger(raw),
         "small.aig": write_aiger(small),
@@ -45,6 +45,13 @@ def test_optimized_circuits_with_their_heads_are_proved_equal(head: HeadForm) ->
     }
     assert "Networks are equivalent" in run_abc("cec raw.aig small.aig", files)[0]
     assert "Networks are equivalent" in run_abc("cec -n raw.aig small.blif", files)[0]
+
+
+def test_gates_of_constants_and_equal_operands_take_no_and() -> None:
+    circuit = from_rows(2, [(AND, 2, 1), (XOR, 3, 3), (XOR, 4, 1), (AND, 6, 3)], [4, 5, 6, 7])
+    assert aiger.to_aiger(circuit, ascii=True).splitlines() == [
+        b"aag 3 2 0 4 1", b"2", b"4", b"2", b"0", b"3", b"6", b"6 4 3",
+    ]  # fmt: skip
 
 
 def test_different_circuits_are_not_proved_equal() -> None:
@@ -97,7 +104,7 @@ def test_names_that_say_the_same_are_told_apart() -> None:
         (lambda: to_aiger(adder(2), head="max"), "head must be bits, counts or class, got 'max'"),
         (lambda: to_blif(adder(2), name="a b"), "name must be a letter, then letters, digits and _.* got 'a b'"),
         (lambda: aiger.to_aiger(adder(2), input_names=["x"]), "input_names must be 4, one for each input, got 1"),
-        (lambda: optimize(adder(2), effort="most"), "effort must be native or abc, got 'most'"),
+        (lambda: simplify(adder(2), effort="most"), "effort must be native or abc, got 'most'"),
     ],
 )
 def test_bad_arguments_are_refused(call: object, message: str) -> None:
@@ -156,7 +163,7 @@ def test_no_file_does_more_than_raise_value_error(data: st.DataObject) -> None:
 def test_abc_effort_is_equal_and_not_larger() -> None:
     rng = np.random.default_rng(3)
     for circuit in (random_dag(rng, 6, 100, 20), random_layers(rng, 30, [60] * 4, 2), Circuit(2, [], [], [], [], [0])):
-        native, found = optimize(circuit), optimize(circuit, effort="abc")
+        native, found = simplify(circuit), simplify(circuit, effort="abc")
         assert found.n_gates <= native.n_gates
         assert np.array_equal(found.group_ptr, circuit.group_ptr)
         assert is_proved_equal(circuit, found)
@@ -164,24 +171,13 @@ def test_abc_effort_is_equal_and_not_larger() -> None:
 
 def test_abc_effort_finds_what_local_rules_do_not() -> None:
     circuit = random_layers(np.random.default_rng(6), 8, [40, 40, 40], 1)
-    assert optimize(circuit, effort="abc").n_gates < optimize(circuit).n_gates
+    assert simplify(circuit, effort="abc").n_gates < simplify(circuit).n_gates
 
 
 def test_results_that_are_not_proved_equal_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     circuit = random_layers(np.random.default_rng(6), 8, [40, 40, 40], 1)
-    module = sys.modules[optimize.__module__]
-    monkeypatch.setattr(module, "is_proved_equal", lambda *_: False)
-    assert optimize(circuit, effort="abc") == optimize(circuit)
-
-
-def test_missing_tool_is_named_with_the_fix(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(abc.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ToolError, match=r"looked for GATEWISE_ABC.*pip install 'gatewise\[export\]'"):
-        optimize(adder(2), effort="abc")
-    monkeypatch.setenv("GATEWISE_ABC", "no-such-tool")
-    with pytest.raises(ToolError, match="GATEWISE_ABC must name a program, got 'no-such-tool'"):
-        abc.find_abc()
+    monkeypatch.setattr("gatewise.tools.abc.is_proved_equal", lambda *_: False)
+    assert simplify(circuit, effort="abc") == simplify(circuit)
 
 
 def test_failures_are_reported_and_files_removed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -11,17 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tools import require_module
+from support.tools import require_module
 
 require_module("torch", "pip install -c constraints.txt torch==2.13.0")
 
 import torch
-import train_runs
-from processes import start, wait_for_write
-from train_runs import RECIPE, VARIANTS, fingerprint, fit, fit_in_steps, fit_longer, make_network
+from support import train_runs
+from support.processes import start, wait_for_write
+from support.train_runs import RECIPE, VARIANTS, fingerprint, fit, fit_in_steps, fit_longer, make_network
 
-import gatewise.files
+import gatewise.store.files
 from gatewise import FileError, nn, train
+from gatewise.store.container import read_container, write_container
 from gatewise.train import Checkpoint, CheckpointError
 
 
@@ -81,7 +82,7 @@ def test_a_finished_run_is_not_trained_again(tmp_path: Path) -> None:
 
 
 def test_more_epochs_continue_a_run(tmp_path: Path) -> None:
-    recipe = dataclasses.replace(RECIPE, schedule=train.Constant(0.05))
+    recipe = dataclasses.replace(RECIPE, schedule=train.Constant(0.2))
     fit(recipe=dataclasses.replace(recipe, epochs=2), checkpoint=tmp_path)
     assert fingerprint(fit(recipe=recipe, checkpoint=tmp_path)) == fingerprint(fit(recipe=recipe))
 
@@ -121,6 +122,16 @@ def test_a_damaged_checkpoint_is_refused(damage: Any, tmp_path: Path) -> None:
     path = tmp_path / "training.gwt"
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(FileError, match=r"is not a loadable checkpoint: .* delete it to start over"):
+        fit(checkpoint=tmp_path)
+
+
+def test_a_checkpoint_of_an_older_version_is_refused(tmp_path: Path) -> None:
+    fit(checkpoint=tmp_path)
+    path = tmp_path / "training.gwt"
+    arrays, document = read_container(path.read_bytes())
+    del document["version"]  # as in version 1
+    path.write_bytes(write_container(arrays, document))
+    with pytest.raises(FileError, match=r"version must be 2, .*, got 1; delete it to start over"):
         fit(checkpoint=tmp_path)
 
 
@@ -169,7 +180,7 @@ def test_a_disk_that_becomes_full_keeps_the_last_checkpoint(tmp_path: Path, monk
         fsync(handle)
 
     with monkeypatch.context() as patch:
-        patch.setattr(gatewise.files.os, "fsync", fill)
+        patch.setattr(gatewise.store.files.os, "fsync", fill)
         with pytest.raises(CheckpointError, match=f"folder {tmp_path} must stay writable, .*No space left") as caught:
             fit(checkpoint=Checkpoint(tmp_path, every=2))
     assert "the last checkpoint in it is whole" in str(caught.value)

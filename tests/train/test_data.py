@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tools import require_module
+from support.tools import require_module
 
 require_module("torch", "pip install -c constraints.txt torch==2.13.0")
 

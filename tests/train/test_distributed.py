@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tools import require_module
+from support.tools import require_module
 
 require_module("torch", "pip install -c constraints.txt torch==2.13.0")
 
-from processes import start, wait_for_end, wait_for_write
-from train_runs import RECIPE, VARIANTS, fingerprint, fit, make_data, make_network, run_worker
+from support.processes import start, wait_for_end, wait_for_write
+from support.train_runs import RECIPE, VARIANTS, fingerprint, fit, make_data, make_network, run_worker
 
 from gatewise import train
 
@@ -44,7 +44,7 @@ def assert_close(result: dict[str, Any], expected: dict[str, Any]) -> None:
             np.testing.assert_allclose(ours, other, rtol=1e-3, atol=1e-4)
     for ours, other in zip(result["records"], expected["records"], strict=True):
         assert ours["gates"] == other["gates"]
-        for name in ("epoch", "step", "loss", "soft_loss", "soft", "hard", "gap", "learning_rate"):
+        for name in ("epoch", "step", "loss", "score", "soft_loss", "soft_score", "gap", "learning_rate"):
             assert ours[name] == pytest.approx(other[name], rel=1e-4, abs=1e-6)
 
 
@@ -94,12 +94,12 @@ def test_a_run_goes_on_with_another_number_of_workers(tmp_path: Path) -> None:
 
 
 def test_under_torchrun(tmp_path: Path) -> None:
-    script = Path(__file__).with_name("torchrun_fit.py")
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", script, tmp_path]
-    done = subprocess.run(command, capture_output=True, text=True)
+    script = ["--module", "support.torchrun_fit", tmp_path]
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *script]
+    done = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     alone = train.fit(make_network(), train.Classification(3), make_data(), recipe=RECIPE)
-    assert done.stdout.count(f"60 rows, accuracy {alone.history[-1].hard:.6f}\n") == 2
+    assert done.stdout.count(f"60 rows, accuracy {alone.history[-1].score:.6f}\n") == 2
     assert (tmp_path / "training.gwt").exists()
 
 

@@ -1,14 +1,15 @@
 """History: access, figure, TensorBoard, and what a missing package says."""
 
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from tools import require_module
+from support.tools import require_module
 
 require_module("torch", "pip install -c constraints.txt torch==2.13.0")
 
-from train_runs import fit
+from support.train_runs import fit
 
 from gatewise import train
 
@@ -20,8 +21,19 @@ def test_plot_is_one_call(tmp_path: Path) -> None:
     figure.savefig(tmp_path / "run.png")
     titles = [axes.get_title() for axes in figure.axes]
     assert titles == ["loss", "accuracy", "discretization gap", "gates"]
-    drawn = figure.axes[1].get_lines()[1]
-    assert list(drawn.get_ydata()) == history["hard"]
+    drawn = figure.axes[1].get_lines()[0]
+    assert list(drawn.get_ydata()) == history["score"]
+
+
+def test_a_notebook_shows_the_figure_without_pyplot() -> None:
+    require_module("matplotlib", "pip install -c constraints.txt matplotlib")
+    code = (
+        "import sys; from support.train_runs import fit; figure = fit().history.plot()\n"
+        "sys.stdout.buffer.write(figure._repr_png_()); assert 'matplotlib.pyplot' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[1], capture_output=True, check=True)
+    assert done.stdout.startswith(b"\x89PNG")
+    assert len(done.stdout) > 20_000
 
 
 def test_tensorboard_gets_every_record(tmp_path: Path) -> None:
@@ -30,16 +42,16 @@ def test_tensorboard_gets_every_record(tmp_path: Path) -> None:
 
     history = fit(callbacks=[train.TensorBoard(tmp_path)]).history
     events = EventAccumulator(str(tmp_path)).Reload()
-    logged = events.Scalars("hard")
+    logged = events.Scalars("score")
     assert [event.step for event in logged] == history["step"]
-    assert [event.value for event in logged] == pytest.approx(history["hard"])
+    assert [event.value for event in logged] == pytest.approx(history["score"])
 
 
 def test_history_is_a_sequence() -> None:
     history = fit().history
     assert len(history) == len(list(history)) == 6
     assert history[-1].epoch == 6
-    assert repr(history) == f"History(6 records, last hard accuracy {history[-1].hard:.4f})"
+    assert repr(history) == f"History(6 records, last accuracy {history[-1].score:.4f})"
     assert train.History([train.Record(**record) for record in history.to_json()])[2] == history[2]
 
 

@@ -5,9 +5,9 @@ import warnings
 
 import numpy as np
 import pytest
+from support.wiring_specification import AS_SPECIFIED, local_as_specified
 
-from gatewise.seeded import SeededCircuit
-from gatewise.wiring import WIRINGS, local_wiring, random_wiring, unique_wiring, warn_unread
+from gatewise.wiring import WIRINGS, SeededCircuit, local_wiring, random_wiring, unique_wiring, warn_unread
 
 GOLDEN = [
     ((0, 0, 6, 6), [1, 4, 3, 0, 4, 3], [2, 5, 0, 2, 5, 1]),
@@ -37,98 +37,6 @@ def wire(seed, layer, in_features, out_features):
     return random_wiring(seed, layer, in_features=in_features, out_features=out_features)
 
 
-def mix(x):
-    x = (x + 0x9E3779B97F4A7C15) % 2**64
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
-    return x ^ (x >> 31)
-
-
-def permute(key, value, n):
-    low_bits = (n - 1).bit_length() // 2
-    high_bits = (n - 1).bit_length() - low_bits
-    while True:
-        high, low = divmod(value, 2**low_bits)
-        for t in range(24 if low_bits + high_bits <= 6 else 8):
-            if t % 2 == 0:
-                high ^= mix(key ^ (t << 32) ^ low) >> (64 - high_bits)
-            else:
-                low ^= mix(key ^ (t << 32) ^ high) >> (64 - low_bits)
-        value = high << low_bits | low
-        if value < n:
-            return value
-
-
-def random_by_docstring(seed, layer, n, out_features):
-    """The module docstring once more, one pin at a time in Python integers."""
-
-    def pin(j):
-        return permute(mix(mix(mix(seed) ^ layer) ^ (j // n)), j % n, n)
-
-    def repaired(j):
-        deal, position = divmod(j, n)
-        twice = deal % 2 and n % 2 and n > 1 and pin(deal * n - 1) == pin(deal * n)
-        return pin(j + 1 - 2 * position) if twice and position < 2 else pin(j)
-
-    pins = [repaired(j) for j in range(2 * out_features)]
-    return pins[0::2], pins[1::2]
-
-
-def unique_by_docstring(seed, layer, n, out_features):
-    def vertex(r, t):
-        if t == 0:
-            return n - 1
-        return (r + t // 2 if t % 2 == 0 else r - (t - 1) // 2) % (n - 1)
-
-    def gate(g):
-        if n == 1:
-            return 0, 0
-        n_rounds, n_positions = (n - 1, n // 2) if n % 2 == 0 else ((n - 1) // 2, n)
-        c, (index, p) = g // (n_rounds * n_positions), divmod(g % (n_rounds * n_positions), n_positions)
-        layer_key = mix(mix(seed) ^ layer)
-        r = permute(mix(layer_key ^ (2 * c + 1)), index, n_rounds)
-        if n % 2:
-            t = 2 * p % n
-            x, y = vertex(r, t), vertex(r, (t + 1) % n)
-        else:
-            x, y = ((r + p) % (n - 1), (r - p) % (n - 1)) if p else (n - 1, r)
-        return tuple(permute(mix(layer_key ^ (2 * c)), wire, n) for wire in (x, y))
-
-    gates = [gate(g) for g in range(out_features)]
-    return [a for a, _ in gates], [b for _, b in gates]
-
-
-def local_by_docstring(seed, layer, n, m):
-    def key(x):
-        return mix(mix(mix(seed) ^ layer) ^ x)
-
-    def in_order(j):
-        d = max(1, 2 * m // (4 * n))
-        r = min(j // (4 * n), d - 1)
-        size = 4 * n if r < d - 1 else 2 * m - 4 * n * (d - 1)
-        return (j - 4 * n * r) * n // size
-
-    starts = [0]
-    if 2 * m > 4096:
-        starts += [s for s in range(2048, 2 * m - 2048 + 1, 2048) if s % 4096 == (2048 if layer % 2 else 0)]
-    a, b = [], []
-    for k, (start, end) in enumerate(zip(starts, [*starts[1:], 2 * m], strict=True)):
-        pins = [in_order(start + permute(key(k), i, end - start)) for i in range(end - start)]
-        xs, ys = pins[0::2], pins[1::2]
-        for i in range(len(xs) if n > 1 else 0):
-            if xs[i] == ys[i]:
-                others = [(i + step) % len(xs) for step in range(1, len(xs))]
-                other = next(j for j in others if xs[i] not in (xs[j], ys[j]))
-                ys[i], ys[other] = ys[other], ys[i]
-        a, b = a + xs, b + ys
-    if layer == 0:
-        a, b = [[permute(key(2**32), wire, n) for wire in wires] for wires in (a, b)]
-    return a, b
-
-
-BY_DOCSTRING = {"random": random_by_docstring, "unique": unique_by_docstring, "local": local_by_docstring}
-
-
 @pytest.mark.parametrize(("arguments", "a", "b"), GOLDEN)
 def test_golden_values(arguments, a, b):
     wires = wire(*arguments)
@@ -147,10 +55,10 @@ def test_golden_hashes(in_features, out_features, sha256):
     [(name, n) for name in WIRINGS for n in [1, 2, 3, 4, 5, 7, 8, 9, 63, 64, 65, 100, 129, 1001, 12345]]
     + [("random", 2**31 - 1), ("unique", 2**31 - 1), ("unique", 2**31 - 2)],
 )
-def test_equals_the_docstring(name, n):
+def test_equals_the_specification(name, n):
     for layer in (4, 6):
         a, b = WIRINGS[name](2**63 + 11, layer, in_features=n, out_features=40)
-        assert (a.tolist(), b.tolist()) == BY_DOCSTRING[name](2**63 + 11, layer, n, 40)
+        assert (a.tolist(), b.tolist()) == AS_SPECIFIED[name](2**63 + 11, layer, n, 40)
 
 
 @pytest.mark.parametrize("name", WIRINGS)
@@ -168,9 +76,9 @@ def test_even_and_never_one_wire_twice(name, n, out_features):
     ("layer", "n", "out_features"),
     [(0, 5000, 3000), (1, 5000, 3072), (2, 3, 2049), (3, 300, 3500), (4, 100_000, 4096), (5, 2**31 - 1, 2100)],
 )
-def test_local_blocks_equal_the_docstring(layer, n, out_features):
+def test_local_blocks_equal_the_specification(layer, n, out_features):
     a, b = local_wiring(7, layer, in_features=n, out_features=out_features)
-    assert (a.tolist(), b.tolist()) == local_by_docstring(7, layer, n, out_features)
+    assert (a.tolist(), b.tolist()) == local_as_specified(7, layer, n, out_features)
 
 
 @pytest.mark.parametrize("layer", [0, 1, 2])
@@ -325,63 +233,3 @@ def test_small_permutations_are_uniform():
 def test_bad_arguments(arguments, message):
     with pytest.raises(ValueError, match=message):
         wire(*arguments)
-
-
-def test_seeded_circuit_expands_layer_by_layer():
-    seeded = SeededCircuit(5, gates=[[1, 2, 3], [4, 5, 6, 7]], n_groups=2, seed=8)
-    circuit = seeded.expand()
-    a0, b0 = wire(8, 0, 5, 3)
-    a1, b1 = wire(8, 1, 3, 4)
-    np.testing.assert_array_equal(circuit.a, np.concatenate([a0 + 2, a1 + 7]))
-    np.testing.assert_array_equal(circuit.b, np.concatenate([b0 + 2, b1 + 7]))
-    assert circuit.gate.tolist() == [1, 2, 3, 4, 5, 6, 7]
-    assert circuit.outputs.tolist() == [10, 11, 12, 13]
-    assert circuit.group_ptr.tolist() == [0, 2, 4]
-
-
-@pytest.mark.parametrize("name", WIRINGS)
-def test_seeded_circuit_expands_by_its_wiring(name):
-    circuit = SeededCircuit(300, gates=[[6] * 9000], n_groups=1, seed=8, wiring=name).expand()
-    a, b = WIRINGS[name](8, 0, in_features=300, out_features=9000)
-    np.testing.assert_array_equal(circuit.a, a + 2)
-    np.testing.assert_array_equal(circuit.b, b + 2)
-
-
-def test_seeded_circuit_is_a_value():
-    seeded = SeededCircuit(5, gates=[[1, 2, 3], [4, 5]], n_groups=1, seed=8)
-    same = SeededCircuit(5, gates=[np.array([1, 2, 3]), np.array([4, 5])], n_groups=1, seed=np.uint64(8))
-    assert seeded == same
-    assert hash(seeded) == hash(same)
-    assert seeded != SeededCircuit(5, gates=[[1, 2, 3], [4, 6]], n_groups=1, seed=8)
-    assert seeded != SeededCircuit(5, gates=[[1, 2, 3]], n_groups=1, seed=8)
-    assert seeded != SeededCircuit(5, gates=[[1, 2, 3], [4, 5]], n_groups=1, seed=9)
-    assert seeded != SeededCircuit(5, gates=[[1, 2, 3], [4, 5]], n_groups=1, seed=8, wiring="unique")
-    assert seeded != "seeded"
-    with pytest.raises(ValueError, match="read-only"):
-        seeded.gates[0][0] = 1
-
-
-def test_seeded_circuit_repr_stays_short():
-    assert len(repr(SeededCircuit(1, gates=[[1]] * 100, n_groups=1, seed=2**64 - 1))) < 110
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"n_inputs": 0}, "n_inputs must be"),
-        ({"n_inputs": 2**31 - 2}, "wires must number at most"),
-        ({"gates": []}, "at least one layer"),
-        ({"gates": [[1], []]}, r"gates\[1\] must hold at least one gate id"),
-        ({"gates": [[1.5]]}, r"gates\[0\] must hold"),
-        ({"gates": [[3, 16]]}, r"gates\[0\]\[1\] must be in 0..15, got 16"),
-        ({"gates": [[-1]]}, r"gates\[0\]\[0\] must be in 0..15, got -1"),
-        ({"n_groups": 0}, "n_groups must be"),
-        ({"n_groups": 3}, "n_groups must divide the last layer's 4 gates, got 3"),
-        ({"seed": -1}, "seed must be"),
-        ({"wiring": "blocks"}, "wiring must be one of random, unique, local, got 'blocks'"),
-    ],
-)
-def test_seeded_circuit_rejects(change, message):
-    arguments = {"n_inputs": 3, "gates": [[1, 2, 3, 4]], "n_groups": 2, "seed": 0} | change
-    with pytest.raises(ValueError, match=message):
-        SeededCircuit(**arguments)
