@@ -15,7 +15,8 @@ from support.cli_files import FEATURES, N_ROWS, Folder, build, call_fails, call_
 
 import gatewise
 from gatewise import Circuit, Encoder, Model, SeededCircuit, save
-from gatewise.cli import main, reading
+from gatewise.cli import main
+from gatewise.cli.tables import reading
 from gatewise.encode import Categorical, Numeric
 from gatewise.extras import install_command
 from gatewise.heads import Affine, Classes

@@ -105,7 +105,7 @@ def test_regression(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
 def test_score_of_the_selected_circuit(
     folder: Folder, capsys: pytest.CaptureFixture[str], target: str, other: str, score: str
 ) -> None:
-    pyarrow.parquet.write_table(pa.concat_tables([folder.table] * 3), "long.parquet")  # enough to set rows aside
+    pyarrow.parquet.write_table(pa.concat_tables([folder.table] * 12), "long.parquet")  # enough to set rows aside
     argv = ["train", "long.parquet", "--target", target, "-o", "model.gw", "--drop", f"id,{other}", *SMALL]
     report = call_json(capsys, *argv, "--max-iter", "6")
     assert report["scores"]["scored_on"].startswith("the rows by which the best circuit was selected")

@@ -7,8 +7,8 @@ Invariant: types follow from the model alone, so no cell of a file can change ho
 from collections.abc import Sequence
 from typing import Any
 
-from gatewise.cli.arrow import pa
-from gatewise.cli.reading import TableFile, check_columns
+from gatewise.cli.tables.arrow import pa
+from gatewise.cli.tables.reading import TableFile, check_columns
 from gatewise.encode import Categorical, Encoder, Numeric
 from gatewise.heads import Classes, Head
 

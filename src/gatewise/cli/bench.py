@@ -81,16 +81,16 @@ def draw_rows(encoder: Encoder, n_rows: int) -> Any:
     columns = [_draw_column(column, n_rows, rng) for column in encoder.columns]
     if all(column.dtype == np.float64 for column in columns):
         return np.stack(columns, axis=1) if columns else np.empty((n_rows, 0))
-    from gatewise.cli.arrow import pa
+    from gatewise.cli.tables.arrow import pa
 
     return pa.table([pa.array(column) for column in columns], list(encoder.names))
 
 
 def read_rows(encoder: Encoder, args: argparse.Namespace) -> Any:
     """Read the first rows of a file, and repeat them if there are too few; returns what `draw_rows` does."""
-    from gatewise.cli.arrow import pa
     from gatewise.cli.asking import feature_types, find_features
-    from gatewise.cli.reading import open_table
+    from gatewise.cli.tables.arrow import pa
+    from gatewise.cli.tables.reading import open_table
 
     with open_table(args.data, Dialect.given(args)) as file:
         names = find_features(encoder, file, [])

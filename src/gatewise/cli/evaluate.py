@@ -24,7 +24,7 @@ from gatewise.model import Model
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from gatewise.cli.reading import TableFile
+    from gatewise.cli.tables.reading import TableFile
 
 MAX_SHOWN = 20
 EXAMPLES = """examples:
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Evaluate a model on a file."""
-    from gatewise.cli.reading import open_table
+    from gatewise.cli.tables.reading import open_table
 
     model = load_model(args.model, args.threads)
     with open_table(args.data, Dialect.given(args)) as table:
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
 def evaluate_file(model: Model, table: "TableFile", target: str) -> dict[str, Any]:
     """Scores of a model on all rows of a file."""
     from gatewise.cli.asking import feature_types, find_features, label_type
-    from gatewise.cli.reading import check_columns
+    from gatewise.cli.tables.reading import check_columns
 
     features = find_features(model.encoder, table, [target])
     check_columns(table, [target])
@@ -71,7 +71,7 @@ def evaluate_file(model: Model, table: "TableFile", target: str) -> dict[str, An
 
 def evaluate_blocks(model: Model, blocks: Iterable["pa.Table"], features: Sequence[str], target: str) -> dict[str, Any]:
     """Scores of a model on blocks of rows; rows without a target are left out, and their number is reported."""
-    from gatewise.cli.reading import drop_missing
+    from gatewise.cli.tables.reading import drop_missing
 
     score: ClassScore | ValueScore = ClassScore(model) if isinstance(model.head, Classes) else ValueScore(model)
     n_left_out = 0
@@ -98,8 +98,8 @@ class ClassScore:
 
     def add(self, rows: "pa.Table", labels: "pa.ChunkedArray") -> None:
         """Count more rows."""
-        from gatewise.cli.arrow import pa, pc
         from gatewise.cli.asking import label_type
+        from gatewise.cli.tables.arrow import pa, pc
 
         kind = label_type(self._model.head)
         names = [str(label) for label in self._labels] if kind == pa.string() else list(self._labels)

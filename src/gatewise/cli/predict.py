@@ -60,8 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Predict a file."""
     from gatewise.cli.asking import feature_types, find_features
-    from gatewise.cli.reading import check_columns, check_output, open_table
-    from gatewise.cli.writing import write_table
+    from gatewise.cli.tables.reading import check_columns, check_output, open_table
+    from gatewise.cli.tables.writing import write_table
 
     to_file = args.output not in (None, "-")
     check_output(args.output if to_file else None, [args.data, args.model])
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
 
 def answer(model: Model, block: "pa.Table", features: Sequence[str], args: argparse.Namespace) -> "pa.Table":
     """Kept columns, predictions and, if asked for, probabilities of a block of rows."""
-    from gatewise.cli.arrow import pa
+    from gatewise.cli.tables.arrow import pa
 
     rows = block.select(features)
     columns: list[tuple[str, Any]] = [(name, block[name]) for name in args.keep]

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gatewise.cli.arrow import pa, pc
 from gatewise.cli.options import count
-from gatewise.cli.reading import drop_missing
+from gatewise.cli.tables.arrow import pa, pc
+from gatewise.cli.tables.reading import drop_missing
 
 MAX_CLASSES = 20
 """Whole numbers with more distinct values than this are taken for values, not for classes."""

@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train and save a model."""
-    from gatewise.cli.reading import check_output
+    from gatewise.cli.tables.reading import check_output
 
     share = parse_share(args.test)
     test_file = args.test if share is None else None
@@ -132,7 +132,7 @@ def import_estimators(threads: int | None) -> ModuleType:
 
 def read_problem(args: argparse.Namespace) -> "Problem":
     """The table in the file, as features and target."""
-    from gatewise.cli.reading import check_columns, open_table
+    from gatewise.cli.tables.reading import check_columns, open_table
     from gatewise.cli.target import pose_problem
 
     with open_table(args.data, Dialect.given(args)) as file:
@@ -147,7 +147,7 @@ def read_problem(args: argparse.Namespace) -> "Problem":
 
 def check_test_file(path: str, names: Sequence[str], args: argparse.Namespace) -> None:
     """Raise ValueError or OSError now if the file to test with is not like the data."""
-    from gatewise.cli.reading import check_columns, open_table
+    from gatewise.cli.tables.reading import check_columns, open_table
 
     if path == "-":
         raise ValueError("--test must be a file, or a share between 0 and 1, got the standard input")
@@ -166,7 +166,7 @@ def make_estimator(estimators: ModuleType, is_classification: bool, args: argpar
 
 def score_file(model: Model, path: str, args: argparse.Namespace) -> dict[str, Any]:
     """Scores on another file."""
-    from gatewise.cli.reading import open_table
+    from gatewise.cli.tables.reading import open_table
 
     with open_table(path, Dialect.given(args)) as file:
         scores = evaluate_file(model, file, args.target)

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any, BinaryIO
 
-from gatewise.cli.arrow import pa, pa_csv, pq
-from gatewise.cli.reading import PARQUET_SUFFIXES, find_compression
+from gatewise.cli.tables.arrow import pa, pa_csv, pq
+from gatewise.cli.tables.reading import PARQUET_SUFFIXES, find_compression
 from gatewise.store.files import replacing
 
 

@@ -20,9 +20,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from gatewise.cli.arrow import pa, pa_csv, pc, pq
 from gatewise.cli.options import Dialect
-from gatewise.cli.pipes import read_whole_rows
+from gatewise.cli.tables.arrow import pa, pa_csv, pc, pq
+from gatewise.cli.tables.pipes import read_whole_rows
 
 MISSING = ("", "?", "#N/A", "N/A", "NA", "NaN", "None", "NULL", "n/a", "nan", "null")
 """What always spells a missing value in a CSV file."""

@@ -16,8 +16,9 @@ import pytest
 from hypothesis import strategies as st
 from support.cli_files import FEATURES, Folder, call_fails, command, read_csv
 
-from gatewise.cli import main, reading
-from gatewise.cli.pipes import read_whole_rows
+from gatewise.cli import main
+from gatewise.cli.tables import reading
+from gatewise.cli.tables.pipes import read_whole_rows
 
 CELLS = st.sampled_from(["", "1", "a b", '"q"', '"two\nlines"', '"a ""b"""', '5" pipe', '""', 'x"', '",\n"'])
 

@@ -11,8 +11,8 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from gatewise.cli import reading
 from gatewise.cli.options import Dialect
+from gatewise.cli.tables import reading
 
 TEXT = b"a,b\n1,x\n2,y\n"
 SOURCES = ("table.csv", "table.csv.gz", "table.parquet", "-")
