@@ -67,7 +67,8 @@ def test_missing_packages_are_named_with_the_fix(
     name: str, call: object, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.setitem(sys.modules, f"{name}.figure", None)
+    for part in ("figure", "auto"):  # which others may have imported already
+        monkeypatch.setitem(sys.modules, f"{name}.{part}", None)
     with pytest.raises(ModuleNotFoundError, match=message):
         call()  # type: ignore[operator]
 

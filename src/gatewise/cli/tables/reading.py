@@ -149,7 +149,9 @@ class CsvTable:
         except OSError as error:
             raise ValueError(f"{self.source} cannot be read: {error}; check the file, or write it again") from error
         except pa.ArrowException as error:
-            found = re.search(r"CSV column #(\d+): CSV conversion error to (\w+): (?:invalid value )?(.*)", str(error))
+            # Arrow names the row only if it reads in one thread.
+            conversion = r"CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to (\w+): (?:invalid value )?(.*)"
+            found = re.search(conversion, str(error))
             if found is None:
                 fix = "correct that row, or say what separates the cells by --delimiter"
                 raise ValueError(f"{self.source} cannot be read as a CSV file: {error}; {fix}") from error
