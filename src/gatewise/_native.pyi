@@ -94,3 +94,22 @@ class TrainStep:
         adam: tuple[float, float, float, float, int],
         pool: Pool,
     ) -> tuple[float, float]: ...
+
+class BitStep:
+    def __init__(
+        self,
+        n_inputs: int,
+        *,
+        wires: Sequence[Any],
+        pins: Sequence[Any],
+        n_groups: int,
+        gates: Any,
+        weights: Sequence[Any],
+        first: Sequence[Any],
+        second: Sequence[Any],
+        scales: Sequence[float],
+        frozen: Sequence[bool],
+    ) -> None: ...
+    def run(
+        self, x: Any, loss: Loss, *, temperature: float, adam: tuple[float, float, float, float, int], pool: Pool
+    ) -> tuple[float, float]: ...

@@ -34,4 +34,5 @@ NB_MODULE(_native, m) {
   bind_engine(m);
   bind_encode(m);
   bind_train(m);
+  bind_bits(m);
 }

@@ -12,6 +12,7 @@ void bind_circuit(nanobind::module_& m);
 void bind_engine(nanobind::module_& m);
 void bind_encode(nanobind::module_& m);
 void bind_train(nanobind::module_& m);
+void bind_bits(nanobind::module_& m);
 
 namespace gatewise::binding {
 

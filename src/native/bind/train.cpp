@@ -1,4 +1,6 @@
 // The Python side of training: relaxed stacks, mixtures of gates, losses, and whole steps.
+#include "bind/train.hpp"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
@@ -21,18 +23,50 @@ namespace nb = nanobind;
 namespace gw = gatewise;
 using namespace gatewise::binding;
 
-namespace {
+namespace gatewise::binding {
 
-using FloatsIn = Matrix<const float>;
-using FloatsOut = Matrix<float>;
-using StridedOut = StridedMatrix<float>;
+Samples make_samples(size_t n_columns, const AnyMatrix& x) {
+  const bool is_bytes = x.dtype() == nb::dtype<bool>() || x.dtype() == nb::dtype<uint8_t>();
+  require(is_bytes || x.dtype() == nb::dtype<float>(), "samples must be float32, bool or uint8");
+  require(x.shape(1) == n_columns, "samples must have as many columns as the stack has inputs, gradients as outputs");
+  return {x.data(), is_bytes, x.shape(0), x.stride(0), x.stride(1)};
+}
 
-std::vector<int32_t> copy_operands(const Array<int32_t>& operands, uint32_t width) {
+std::vector<int32_t> copy_operands(const Array<int32_t>& operands, size_t width) {
   std::vector<int32_t> copied = copy(operands);
   for (const int32_t wire : copied)
-    require(wire >= 0 && static_cast<uint32_t>(wire) < width, "operands must index the layer before");
+    require(wire >= 0 && static_cast<size_t>(wire) < width, "operands must index the layer before");
   return copied;
 }
+
+Adam make_adam(const AdamSettings& settings) {
+  const auto [rate, beta1, beta2, epsilon, step] = settings;
+  const double exponent = static_cast<double>(step);
+  return {static_cast<float>(rate / (1 - std::pow(beta1, exponent))), static_cast<float>(beta1),
+          static_cast<float>(beta2), static_cast<float>(epsilon),
+          static_cast<float>(1 / std::sqrt(1 - std::pow(beta2, exponent)))};
+}
+
+std::vector<Moments> Weights::check(size_t n_gates) const {
+  require(first.size() == values.size() && second.size() == values.size(), "moments must be one per layer");
+  std::vector<Moments> moments;
+  size_t n_columns = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    for (const FloatsOut& moment : {first[i], second[i]})
+      require(moment.shape(0) == values[i].shape(0) && moment.shape(1) == values[i].shape(1),
+              "moments must have the shapes of weights");
+    n_columns += values[i].shape(1);
+    moments.push_back({values[i].data(), first[i].data(), second[i].data()});
+  }
+  require(n_columns == n_gates, "weights must have one column per gate");
+  return moments;
+}
+
+}  // namespace gatewise::binding
+
+namespace {
+
+using StridedOut = StridedMatrix<float>;
 
 void make_stack(gw::RelaxedStack* stack, uint32_t n_inputs,
                 const std::vector<std::pair<Array<int32_t>, Array<int32_t>>>& layers, uint32_t n_groups) {
@@ -45,13 +79,6 @@ void make_stack(gw::RelaxedStack* stack, uint32_t n_inputs,
   }
   require(n_groups == 0 || width % n_groups == 0, "n_groups must divide the width of the last layer");
   new (stack) gw::RelaxedStack(n_inputs, std::move(wirings), n_groups);
-}
-
-gw::Samples make_samples(size_t n_columns, const AnyMatrix& x) {
-  const bool is_bytes = x.dtype() == nb::dtype<bool>() || x.dtype() == nb::dtype<uint8_t>();
-  require(is_bytes || x.dtype() == nb::dtype<float>(), "samples must be float32, bool or uint8");
-  require(x.shape(1) == n_columns, "samples must have as many columns as the stack has inputs, gradients as outputs");
-  return {x.data(), is_bytes, x.shape(0), x.stride(0), x.stride(1)};
 }
 
 gw::SamplesOut make_output(const StridedOut& array, const gw::Samples& x, size_t n_columns, const char* rule) {
@@ -85,19 +112,6 @@ void backward(const gw::RelaxedStack& stack, AnyMatrix x, FloatsIn coefficients,
   stack.backward(samples, coefficients.data(), grads, grad_coefficients.data(), to_x ? &*to_x : nullptr, pool);
 }
 
-template <typename Logits>
-gw::Mixture make_mixture(const Logits& logits, const std::vector<uint8_t>& gates, float temperature, bool hard) {
-  require(!gates.empty() && gates.size() <= gw::kNumGates, "operators must number 1 to 16");
-  require(temperature > 0, "temperature must be positive");
-  require(logits.shape(0) == gates.size(), "logits must have one row per operator");
-  gw::Mixture mixture{logits.data(), logits.shape(1), {}, static_cast<uint32_t>(gates.size()), temperature, hard};
-  for (size_t k = 0; k < gates.size(); ++k) {
-    require(gates[k] < gw::kNumGates, "operators must be below 16");
-    mixture.gates[k] = gates[k];
-  }
-  return mixture;
-}
-
 gw::Mixtures make_mixtures(const std::vector<FloatsIn>& logits, const Array<uint8_t>& gates, float temperature,
                            bool hard) {
   std::vector<gw::Mixture> layers;
@@ -129,9 +143,9 @@ void mix_backward(const std::vector<FloatsIn>& logits, Array<uint8_t> gates, flo
 }
 
 using Scale = std::pair<float, float>;  // factor and summand of the sums
-using Weights = std::optional<Array<float>>;
+using RowWeights = std::optional<Array<float>>;
 
-gw::Loss finish_loss(gw::Loss loss, Scale head, const Weights& weight) {
+gw::Loss finish_loss(gw::Loss loss, Scale head, const RowWeights& weight) {
   loss.head = {head.first, head.second};
   if (!weight) return loss;
   require(weight->size() == loss.n_samples(), "weight must have one value per row");
@@ -139,7 +153,7 @@ gw::Loss finish_loss(gw::Loss loss, Scale head, const Weights& weight) {
   return loss;
 }
 
-gw::Loss cross_entropy(Array<int64_t> y, float smoothing, Scale head, Weights weight) {
+gw::Loss cross_entropy(Array<int64_t> y, float smoothing, Scale head, RowWeights weight) {
   std::vector<int32_t> classes;
   classes.reserve(y.size());
   for (const int64_t each : copy(y)) {
@@ -149,22 +163,12 @@ gw::Loss cross_entropy(Array<int64_t> y, float smoothing, Scale head, Weights we
   return finish_loss(gw::Loss::cross_entropy(std::move(classes), smoothing), head, weight);
 }
 
-gw::Loss binary(FloatsIn y, Scale head, Weights weight) {
+gw::Loss binary(FloatsIn y, Scale head, RowWeights weight) {
   return finish_loss(gw::Loss::binary(copy(y), y.shape(0)), head, weight);
 }
 
-gw::Loss squared(FloatsIn y, Scale head, Weights weight) {
+gw::Loss squared(FloatsIn y, Scale head, RowWeights weight) {
   return finish_loss(gw::Loss::squared(copy(y), y.shape(0)), head, weight);
-}
-
-using AdamSettings = std::tuple<double, double, double, double, int64_t>;  // rate, two betas, epsilon, step from 1
-
-gw::Adam make_adam(const AdamSettings& settings) {
-  const auto [rate, beta1, beta2, epsilon, step] = settings;
-  const double exponent = static_cast<double>(step);
-  return {static_cast<float>(rate / (1 - std::pow(beta1, exponent))), static_cast<float>(beta1),
-          static_cast<float>(beta2), static_cast<float>(epsilon),
-          static_cast<float>(1 / std::sqrt(1 - std::pow(beta2, exponent)))};
 }
 
 // Holds on to the arrays that a step changes.
@@ -174,23 +178,11 @@ class Stepper {
           std::vector<FloatsOut> first, std::vector<FloatsOut> second, std::vector<float> scales)
       : stack_(stack),
         gates_(copy(gates)),
-        weights_(std::move(weights)),
-        first_(std::move(first)),
-        second_(std::move(second)),
-        scales_(std::move(scales)) {
-    const size_t n = weights_.size();
-    require(first_.size() == n && second_.size() == n && scales_.size() == n,
-            "moments and scales must be one per layer");
-    size_t n_gates = 0;
-    for (size_t i = 0; i < n; ++i) {
-      for (const FloatsOut& moment : {first_[i], second_[i]})
-        require(moment.shape(0) == weights_[i].shape(0) && moment.shape(1) == weights_[i].shape(1),
-                "moments must have the shapes of weights");
-      n_gates += weights_[i].shape(1);
-      moments_.push_back({weights_[i].data(), first_[i].data(), second_[i].data()});
-    }
-    require(n_gates == stack.n_gates(), "weights must have one column per gate");
-    coefficients_.resize(4 * n_gates);
+        weights_{std::move(weights), std::move(first), std::move(second)},
+        scales_(std::move(scales)),
+        coefficients_(4 * stack.n_gates()),
+        moments_(weights_.check(stack.n_gates())) {
+    require(scales_.size() == moments_.size(), "scales must be one per layer");
   }
 
   // Returns the loss and the confidence. The logits are the weights, unless others are given.
@@ -199,12 +191,12 @@ class Stepper {
     const gw::Samples samples = make_samples(stack_.n_inputs(), x);
     require(samples.n_samples >= 1 && samples.n_samples == loss.n_samples(), "x and y must have equal lengths, not 0");
     require(loss.fits(stack_.n_outputs()), "y must be classes 0 .. groups - 1, or have one column per group");
-    require(!logits || logits->size() == weights_.size(), "logits must be one per layer");
+    require(!logits || logits->size() == moments_.size(), "logits must be one per layer");
     std::vector<gw::Mixture> layers;
-    for (size_t i = 0; i < weights_.size(); ++i) {
+    for (size_t i = 0; i < moments_.size(); ++i) {
       layers.push_back(logits ? make_mixture((*logits)[i], gates_, temperature, hard)
-                              : make_mixture(weights_[i], gates_, temperature, hard));
-      require(layers[i].n_gates == weights_[i].shape(1), "logits must have the shapes of weights");
+                              : make_mixture(weights_.values[i], gates_, temperature, hard));
+      require(layers[i].n_gates == weights_.values[i].shape(1), "logits must have the shapes of weights");
     }
     const gw::Mixtures mixtures(std::move(layers));
     nb::gil_scoped_release unlocked;
@@ -216,10 +208,10 @@ class Stepper {
  private:
   const gw::RelaxedStack& stack_;
   const std::vector<uint8_t> gates_;
-  const std::vector<FloatsOut> weights_, first_, second_;
+  const Weights weights_;
   const std::vector<float> scales_;
   std::vector<float> coefficients_;
-  std::vector<gw::Moments> moments_;
+  const std::vector<gw::Moments> moments_;
 };
 
 }  // namespace

@@ -56,11 +56,14 @@ inline Floats sqrt_of(Floats x) {
 #endif
 }
 
+// Adding 1.5 * 2^23 rounds to an integer, which is then in the lowest bits.
+constexpr float kRounder = 12582912.0f;
+
 // exp(x) for x <= 0: 2^n times a polynomial on [-ln 2 / 2, ln 2 / 2] (the coefficients are those of Cephes' expf).
 inline Floats exp_of(Floats x) {
   x = x > -87.0f ? x : splat(-87.0f);
-  const Floats shifted = x * 1.44269504f + 12582912.0f;  // adding 1.5 * 2^23 rounds to an integer
-  const Floats n = shifted - 12582912.0f;
+  const Floats shifted = x * 1.44269504f + kRounder;
+  const Floats n = shifted - kRounder;
   x = x - n * 0.693359375f + n * 2.12194440e-4f;
   Floats p = splat(1.9875691500e-4f);
   p = p * x + 1.3981999507e-3f;

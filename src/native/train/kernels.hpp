@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "circuit/gates.hpp"
+#include "train/bit_kernels.hpp"
 
 namespace gatewise {
 
@@ -20,7 +21,8 @@ struct RelaxedLayer {
   const float* coefficients;
 };
 
-// How logits become coefficients. Row k of the logits (n_gates apart) belongs to the operator gates[k].
+// How logits become coefficients. Row k of the logits (n_gates apart) belongs to the operator gates[k]; or, if the
+// gates are light, to entry k of the truth table, of which it is the angle.
 struct Mixture {
   const float* logits;
   size_t n_gates;
@@ -28,6 +30,7 @@ struct Mixture {
   uint32_t n_operators;
   float temperature;  // of the softmax that gradients see
   bool hard;          // forward takes the operator with the largest logit, the lowest on ties
+  bool is_light = false;
 };
 
 // Gradients of coefficients, summed in several shares that are still to be added up and multiplied by `scale`: share s
@@ -56,13 +59,15 @@ struct TrainKernels {
   // Adds to grad_x (if not null) what grad_y says, and to grad_coefficients, which are overwritten if `is_first`.
   void (*backward)(const RelaxedLayer& layer, const float* x, const float* grad_y, float* grad_x,
                    float* grad_coefficients, bool is_first);
-  // Gates begin .. end - 1: their coefficients, and the sum of the largest probability of each at temperature 1.
+  // Gates begin .. end - 1: their coefficients, and the sum of the largest probability of each: in the mixture, or at
+  // temperature 1 if it is hard.
   double (*mix)(const Mixture& mixture, size_t begin, size_t end, float* coefficients);
   // Gradients of the logits from those of the coefficients.
   void (*mix_backward)(const Mixture& mixture, size_t begin, size_t end, const Shares& grads, float* grad_logits);
   // The same, used at once for a step of Adam.
   void (*update)(const Mixture& mixture, size_t begin, size_t end, const Shares& grads, const Adam& adam,
                  const Moments& moments);
+  BitKernels bits;
 };
 
 }  // namespace gatewise

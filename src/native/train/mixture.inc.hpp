@@ -79,6 +79,17 @@ inline void expect_truth(const Floats* p, const Operators& operators, Floats* ex
       if (is_true(operators.gate(k), t)) expected[t] += p[k];
 }
 
+// Entries of truth tables, but for a factor -> coefficients of 1, a, b, ab of gates at .. at + n - 1.
+inline void store_coefficients(const Floats* truth, Floats scale, size_t at, size_t n, float* coefficients) {
+  Floats c[4] = {truth[0] * scale, (truth[2] - truth[0]) * scale, (truth[1] - truth[0]) * scale,
+                 (truth[3] - truth[2] - truth[1] + truth[0]) * scale};
+  join_quadruples(c);
+  for (size_t k = 0; k < 4 && k * kLanes < 4 * n; ++k) {
+    const size_t rest = 4 * n - k * kLanes;
+    store_first(coefficients + 4 * at + k * kLanes, c[k], rest < kLanes ? rest : kLanes);
+  }
+}
+
 template <typename Operators>
 double mix_with(const Mixture& m, size_t begin, size_t end, float* coefficients) {
   const Operators operators(m);
@@ -87,29 +98,21 @@ double mix_with(const Mixture& m, size_t begin, size_t end, float* coefficients)
     const size_t n = end - at < kLanes ? end - at : kLanes;
     Floats z[kNumGates] = {}, p[kNumGates] = {}, truth[4];
     load_logits(m, operators, at, n, z);
-    Floats scale = softmax(z, operators, 1.0f, p);
+    Floats scale = softmax(z, operators, m.hard ? 1.0f : m.temperature, p);
     for (size_t k = 0; k < n; ++k) confidence[k] += scale[k];
     if (m.hard) {
       harden(z, operators, p);
       scale = splat(1.0f);
-    } else if (m.temperature != 1.0f) {
-      scale = softmax(z, operators, m.temperature, p);
     }
     expect_truth(p, operators, truth);
-    Floats c[4] = {truth[0] * scale, (truth[2] - truth[0]) * scale, (truth[1] - truth[0]) * scale,
-                   (truth[3] - truth[2] - truth[1] + truth[0]) * scale};
-    join_quadruples(c);
-    for (size_t k = 0; k < 4 && k * kLanes < 4 * n; ++k) {
-      const size_t rest = 4 * n - k * kLanes;
-      store_first(coefficients + 4 * at + k * kLanes, c[k], rest < kLanes ? rest : kLanes);
-    }
+    store_coefficients(truth, scale, at, n, coefficients);
   }
   double total = 0;
   for (size_t k = 0; k < kLanes; ++k) total += confidence[k];
   return total;
 }
 
-double mix(const Mixture& m, size_t begin, size_t end, float* coefficients) {
+double mix_softmax(const Mixture& m, size_t begin, size_t end, float* coefficients) {
   return has_all_operators(m) ? mix_with<AllOperators>(m, begin, end, coefficients)
                               : mix_with<SomeOperators>(m, begin, end, coefficients);
 }
@@ -124,18 +127,25 @@ inline void load_gradients(const Shares& grads, size_t at, size_t n, Floats* gra
   split_quadruples(grad);
 }
 
+// Gradients of coefficients of 1, a, b, ab -> those of the truth table's entries.
+inline void to_truth(const Floats* grad, Floats* truth) {
+  truth[0] = grad[0] - grad[1] - grad[2] + grad[3];
+  truth[1] = grad[2] - grad[3];
+  truth[2] = grad[1] - grad[3];
+  truth[3] = grad[3];
+}
+
 // Calls use(at, n, g) with the gradients g of the logits at .. at + n - 1, counted through all operators.
 template <typename Operators, typename Use>
 void for_each_gradient(const Mixture& m, size_t begin, size_t end, const Shares& grads, const Use& use) {
   const Operators operators(m);
   for (size_t at = begin; at < end; at += kLanes) {
     const size_t n = end - at < kLanes ? end - at : kLanes;
-    Floats z[kNumGates] = {}, p[kNumGates] = {}, of_gate[kNumGates] = {}, grad[4] = {}, mean = {};
+    Floats z[kNumGates] = {}, p[kNumGates] = {}, of_gate[kNumGates] = {}, grad[4] = {}, truth[4], mean = {};
     load_logits(m, operators, at, n, z);
     const Floats scale = softmax(z, operators, m.temperature, p);
     load_gradients(grads, at, n, grad);
-    // From coefficients of 1, a, b, ab back to the truth table's entries.
-    const Floats truth[4] = {grad[0] - grad[1] - grad[2] + grad[3], grad[2] - grad[3], grad[1] - grad[3], grad[3]};
+    to_truth(grad, truth);
 #pragma GCC unroll 16
     for (uint32_t k = 0; k < operators.n; ++k) {
 #pragma GCC unroll 4
@@ -162,16 +172,20 @@ void mix_backward(const Mixture& m, size_t begin, size_t end, const Shares& grad
   use_gradients(m, begin, end, grads, [&](size_t at, size_t n, Floats g) { store_first(grad_logits + at, g, n); });
 }
 
-void update(const Mixture& m, size_t begin, size_t end, const Shares& grads, const Adam& adam, const Moments& moments) {
-  use_gradients(m, begin, end, grads, [&](size_t at, size_t n, Floats g) {
-    Floats first = load_first(moments.first + at, n), second = load_first(moments.second + at, n);
-    first += (g - first) * (1.0f - adam.beta1);
-    second = second * adam.beta2 + g * g * (1.0f - adam.beta2);
-    const Floats step = first * adam.rate / (sqrt_of(second) * adam.second_scale + adam.epsilon);
-    store_first(moments.first + at, first, n);
-    store_first(moments.second + at, second, n);
-    store_first(moments.weights + at, load_first(moments.weights + at, n) - step, n);
-  });
+// A step of Adam for the weights at .. at + n - 1, given their gradients.
+inline void step_adam(const Adam& adam, const Moments& moments, size_t at, size_t n, Floats grads) {
+  Floats first = load_first(moments.first + at, n), second = load_first(moments.second + at, n);
+  first += (grads - first) * (1.0f - adam.beta1);
+  second = second * adam.beta2 + grads * grads * (1.0f - adam.beta2);
+  const Floats step = first * adam.rate / (sqrt_of(second) * adam.second_scale + adam.epsilon);
+  store_first(moments.first + at, first, n);
+  store_first(moments.second + at, second, n);
+  store_first(moments.weights + at, load_first(moments.weights + at, n) - step, n);
+}
+
+void update_softmax(const Mixture& m, size_t begin, size_t end, const Shares& grads, const Adam& adam,
+                    const Moments& moments) {
+  use_gradients(m, begin, end, grads, [&](size_t at, size_t n, Floats g) { step_adam(adam, moments, at, n, g); });
 }
 
 }  // namespace

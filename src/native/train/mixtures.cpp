@@ -32,6 +32,13 @@ double Mixtures::mix(float* coefficients, Pool& pool) const {
   return total / static_cast<double>(n_gates_);
 }
 
+void Mixtures::pick(uint8_t* gates, Pool& pool) const {
+  pool.run(chunks_.size(), [&](size_t, size_t i) noexcept {
+    const auto& [layer, begin, end] = chunks_[i];
+    best_target().train.bits.pick_gates(layers_[layer], begin, end, gates + first_[layer]);
+  });
+}
+
 void Mixtures::backward(const Shares& grads, const std::vector<float*>& grad_logits, Pool& pool) const {
   pool.run(chunks_.size(), [&](size_t, size_t i) noexcept {
     const auto& [layer, begin, end] = chunks_[i];
@@ -44,6 +51,7 @@ void Mixtures::update(const Shares& grads, const Adam& adam, const std::vector<M
                       const std::vector<float>& scales, Pool& pool) const {
   pool.run(chunks_.size(), [&](size_t, size_t i) noexcept {
     const auto& [layer, begin, end] = chunks_[i];
+    if (!moments[layer].weights) return;
     const Shares own = of_layer(grads, layer, scales[layer]);
     best_target().train.update(layers_[layer], begin, end, own, adam, moments[layer]);
   });

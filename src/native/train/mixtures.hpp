@@ -16,10 +16,13 @@ class Mixtures {
   // how sure the network is of its gates.
   double mix(float* coefficients, Pool& pool) const;
 
+  // The most probable operator of every gate, layer after layer.
+  void pick(uint8_t* gates, Pool& pool) const;
+
   // grad_logits: one array per layer.
   void backward(const Shares& grads, const std::vector<float*>& grad_logits, Pool& pool) const;
 
-  // One step of Adam for all layers; `scales` multiply the gradients of each.
+  // One step of Adam for all layers that have weights to change; `scales` multiply the gradients of each.
   void update(const Shares& grads, const Adam& adam, const std::vector<Moments>& moments,
               const std::vector<float>& scales, Pool& pool) const;
 

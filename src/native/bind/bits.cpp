@@ -1,0 +1,126 @@
+// The Python side of training on bits.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <utility>
+
+#include "bind/module.hpp"
+#include "bind/train.hpp"
+#include "train/bit_step.hpp"
+
+namespace nb = nanobind;
+namespace gw = gatewise;
+using namespace gatewise::binding;
+
+namespace {
+
+template <typename Value>
+using Cube = nb::ndarray<Value, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+// Candidates, logits and both moments of a layer's pins, 2 x n_gates x k each.
+using PinArrays = std::tuple<Cube<const int32_t>, Cube<float>, Cube<float>, Cube<float>>;
+using Wires = std::pair<Array<int32_t>, Array<int32_t>>;
+
+// A stack of gates on bits, and all that a step of it changes. Without operators `gates` the weights are the angles of
+// truth tables.
+class BitStepper {
+ public:
+  BitStepper(uint32_t n_inputs, const std::vector<std::optional<Wires>>& wires,
+             std::vector<std::optional<PinArrays>> pins, uint32_t n_groups, Array<uint8_t> gates,
+             std::vector<FloatsOut> weights, std::vector<FloatsOut> first, std::vector<FloatsOut> second,
+             std::vector<float> scales, const std::vector<bool>& frozen)
+      : pins_(std::move(pins)),
+        stack_(n_inputs, make_wirings(n_inputs, wires), n_groups),
+        gates_(copy(gates)),
+        weights_{std::move(weights), std::move(first), std::move(second)},
+        scales_(std::move(scales)),
+        moments_(weights_.check(stack_.n_gates())) {
+    const size_t n = moments_.size();
+    require(wires.size() == n && scales_.size() == n && frozen.size() == n,
+            "wires, pins, weights, scales and frozen must be one per layer");
+    require(n_groups >= 1 && n >= 1 && weights_.values.back().shape(1) % n_groups == 0,
+            "n_groups must divide the width of the last layer");
+    for (size_t i = 0; i < n; ++i) {
+      require(weights_.values[i].shape(1) == widths_[i], "weights must have one column per gate");
+      if (frozen[i]) moments_[i] = {};
+    }
+  }
+
+  // Returns the loss and the confidence.
+  std::pair<double, double> run(AnyMatrix x, const gw::Loss& loss, float temperature, AdamSettings adam,
+                                gw::Pool& pool) {
+    const gw::Samples samples = make_samples(stack_.n_inputs(), x);
+    require(samples.is_bytes && samples.column_stride == 1, "x must be bool or uint8, with the bits of a row together");
+    require(samples.n_samples >= 1 && samples.n_samples == loss.n_samples(), "x and y must have equal lengths, not 0");
+    require(samples.n_samples <= gw::kMaxBitSamples, "x must have at most 32768 rows");
+    require(loss.fits(stack_.n_groups()), "y must be classes 0 .. groups - 1, or have one column per group");
+    std::vector<gw::Mixture> layers;
+    require(temperature > 0, "temperature must be positive");
+    for (const FloatsOut& each : weights_.values)
+      layers.push_back(gates_.empty() ? make_light(each) : make_mixture(each, gates_, temperature, false));
+    const gw::Mixtures mixtures(std::move(layers));
+    nb::gil_scoped_release unlocked;
+    const gw::BitStack::Update update{mixtures, moments_, scales_, temperature};
+    const gw::StepReport report = stack_.run(samples, loss, update, make_adam(adam), pool);
+    return {report.loss, report.confidence};
+  }
+
+ private:
+  std::vector<gw::BitStack::Wiring> make_wirings(size_t width, const std::vector<std::optional<Wires>>& wires) {
+    require(wires.size() == pins_.size(), "wires and pins must be one per layer");
+    std::vector<gw::BitStack::Wiring> wirings;
+    candidates_.reserve(pins_.size());
+    for (size_t i = 0; i < wires.size(); ++i) {
+      require(wires[i].has_value() != pins_[i].has_value(), "a layer must have either wires or pins");
+      wirings.push_back(wires[i] ? fix_wires(*wires[i], width) : choose_wires(*pins_[i], width));
+      width = wirings.back().a.size();
+      widths_.push_back(width);
+    }
+    return wirings;
+  }
+
+  static gw::BitStack::Wiring fix_wires(const Wires& wires, size_t width) {
+    require(wires.first.size() == wires.second.size(), "operands a and b must have equal lengths");
+    return {copy_operands(wires.first, width), copy_operands(wires.second, width), std::nullopt};
+  }
+
+  gw::BitStack::Wiring choose_wires(const PinArrays& arrays, size_t width) {
+    const auto& [candidates, logits, first, second] = arrays;
+    const size_t n = candidates.shape(1), k = candidates.shape(2);
+    require(candidates.shape(0) == 2 && k >= 1 && k <= (size_t{1} << 20), "candidates must be 2 x n_gates x k, k >= 1");
+    for (const Cube<float>& each : {logits, first, second})
+      require(each.shape(0) == 2 && each.shape(1) == n && each.shape(2) == k,
+              "logits and moments of pins must have the shape of candidates");
+    candidates_.push_back(copy(candidates));
+    for (const int32_t wire : candidates_.back())
+      require(wire >= 0 && static_cast<size_t>(wire) < width, "candidates must index the layer before");
+    const gw::Pins pins{candidates_.back().data(), logits.data(), first.data(), second.data(), n,
+                        static_cast<uint32_t>(k)};
+    return {std::vector<int32_t>(n), std::vector<int32_t>(n), pins};
+  }
+
+  const std::vector<std::optional<PinArrays>> pins_;
+  std::vector<std::vector<int32_t>> candidates_;  // own copies, so that they stay as they were checked
+  std::vector<size_t> widths_;
+  gw::BitStack stack_;
+  const std::vector<uint8_t> gates_;
+  const Weights weights_;
+  const std::vector<float> scales_;
+  std::vector<gw::Moments> moments_;
+};
+
+}  // namespace
+
+void bind_bits(nb::module_& m) {
+  nb::class_<BitStepper>(m, "BitStep")
+      .def(nb::init<uint32_t, const std::vector<std::optional<Wires>>&, std::vector<std::optional<PinArrays>>, uint32_t,
+                    Array<uint8_t>, std::vector<FloatsOut>, std::vector<FloatsOut>, std::vector<FloatsOut>,
+                    std::vector<float>, const std::vector<bool>&>(),
+           nb::arg("n_inputs"), nb::kw_only(), nb::arg("wires"), nb::arg("pins"), nb::arg("n_groups"), nb::arg("gates"),
+           nb::arg("weights"), nb::arg("first"), nb::arg("second"), nb::arg("scales"), nb::arg("frozen"))
+      .def("run", &BitStepper::run, nb::arg("x"), nb::arg("loss"), nb::kw_only(), nb::arg("temperature"),
+           nb::arg("adam"), nb::arg("pool"));
+}

@@ -1,0 +1,83 @@
+// Training on bits: every activation is one bit, so that a layer runs 64 samples to a word; gradients are floats.
+//
+// A wire holds `n_words` words, sample s in bit s % 64 of word s / 64, and its gradient is a *row* of 64 * n_words
+// floats in the same order. Samples past the last have gradient 0, so it does not matter what their bits are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gatewise {
+
+struct Mixture;
+struct Adam;
+struct Moments;
+
+// Gate i is gates[i] of wires a[i] and b[i] of the layer before. Gradients see it relaxed: c0 + c1 a + c2 b + c3 ab,
+// with coefficients[4 i .. 4 i + 3].
+struct BitLayer {
+  const uint8_t* gates;
+  const int32_t* a;
+  const int32_t* b;
+  const float* coefficients;
+};
+
+// Gradients of a layer's outputs. Neighbors share a row where only their sum is read: gate i has row i / per_row.
+struct GradRows {
+  const float* values;
+  size_t per_row;
+};
+
+// The wires that both pins of every gate choose from, and the logits of the choice: arrays of 2 x n_gates x k, pin a of
+// all gates before pin b.
+struct Pins {
+  const int32_t* candidates;
+  float* logits;
+  float* first;  // moments of Adam
+  float* second;
+  size_t n_gates;
+  uint32_t k;
+};
+
+// How the logits of pins follow from their gradients.
+struct PinStep {
+  const Adam& adam;
+  float temperature;  // of the softmax that gradients see
+  float scale;        // of the gradients
+};
+
+// Who reads each wire: edges begin[w] .. begin[w + 1] - 1, each 2 * gate + pin.
+struct Readers {
+  const uint32_t* begin;
+  const uint32_t* edges;
+};
+
+// A sum over samples is at most 2^15 times as large as its largest term, so that sums of 16-bit terms fit into 32 bits.
+constexpr size_t kMaxBitSamples = size_t{1} << 15;
+
+// Floats of scratch that update_pins needs: the gradients of two pins, the same in 16 bits, and their sums.
+constexpr size_t pin_scratch(size_t n_words, uint32_t k) { return 3 * 64 * n_words + 2 * (size_t{k} + 64); }
+
+// Each works on gates, or wires, begin .. end - 1 of a layer; x are the wires of the layer before.
+struct BitKernels {
+  // The operator with the largest logit, the lowest on ties.
+  void (*pick_gates)(const Mixture& mixture, size_t begin, size_t end, uint8_t* gates);
+  // The candidate with the largest logit, the first on ties; for pin b only wires that pin a does not read, if any.
+  void (*pick_wires)(const Pins& pins, size_t begin, size_t end, int32_t* a, int32_t* b);
+  void (*evaluate)(const BitLayer& layer, size_t n_words, size_t begin, size_t end, const uint64_t* x, uint64_t* y);
+  // How many of the wires are true, for each sample.
+  void (*count)(const uint64_t* x, size_t n_words, size_t begin, size_t end, float* counts);
+  // Gradients of the coefficients, overwritten.
+  void (*sum)(const BitLayer& layer, size_t n_words, size_t begin, size_t end, const uint64_t* x, const GradRows& grads,
+              float* grad_coefficients);
+  // The same, and a step of Adam for the pins: the gradient of a candidate's probability is the sum over samples of the
+  // pin's gradient where the candidate is true. It is summed in integers of 16 bits, relative to the pin's largest.
+  void (*update_pins)(const BitLayer& layer, size_t n_words, size_t begin, size_t end, const uint64_t* x,
+                      const GradRows& grads, float* grad_coefficients, const Pins& pins, const PinStep& step,
+                      float* scratch);
+  // Gradients of the wires, from all gates that read them.
+  void (*pass_back)(const BitLayer& layer, size_t n_words, size_t begin, size_t end, const uint64_t* x,
+                    const GradRows& grads, const Readers& readers, float* grad_x);
+};
+
+}  // namespace gatewise

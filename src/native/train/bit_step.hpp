@@ -1,0 +1,89 @@
+// A whole step of training on bits: choose gates and wires, run the batch forward as packed words, differentiate the
+// loss, go back through the layers with float gradients, and update the logits of gates and pins with Adam.
+//
+// Every sum is taken by one thread in a fixed order, so that the weights do not depend on the number of threads.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "support/buffer.hpp"
+#include "support/pool.hpp"
+#include "train/losses.hpp"
+#include "train/mixtures.hpp"
+#include "train/step.hpp"
+
+namespace gatewise {
+
+// Who reads each wire, for a layer whose gates read a and b.
+class ReaderLists {
+ public:
+  void build(size_t n_wires, const std::vector<int32_t>& a, const std::vector<int32_t>& b);
+  Readers view() const { return {begin_.data(), edges_.data()}; }
+
+ private:
+  std::vector<uint32_t> begin_, edges_;
+};
+
+class BitStack {
+ public:
+  // The wires of a layer's gates, fixed, or as the pins choose them at every step.
+  struct Wiring {
+    std::vector<int32_t> a, b;
+    std::optional<Pins> pins;
+  };
+
+  // Outputs are sums over equal consecutive groups of the last layer, at least one.
+  BitStack(uint32_t n_inputs, std::vector<Wiring> wirings, uint32_t n_groups);
+
+  uint32_t n_inputs() const { return n_inputs_; }
+  uint32_t n_groups() const { return n_groups_; }
+  size_t n_gates() const { return gates_.size(); }
+
+  struct Update {
+    const Mixtures& mixtures;
+    const std::vector<Moments>& moments;  // of the gates' logits; a layer without weights there is frozen
+    const std::vector<float>& scales;     // multiply the gradients of each layer
+    float temperature;                    // of the pins' softmax
+  };
+
+  // x: rows of 0/1 bytes, row_stride apart, at most kMaxBitSamples.
+  StepReport run(const Samples& x, const Loss& loss, const Update& update, const Adam& adam, Pool& pool);
+
+ private:
+  struct Place {
+    size_t n_in, n_out, first_gate, first_wire;  // of the layer's gates, and of the wires it reads
+  };
+
+  void reserve(size_t n_words, size_t n_threads);
+  void choose(const Update& update, Pool& pool);
+  void pack(const Samples& x) noexcept;
+  void forward(Pool& pool);
+  double differentiate(const Loss& loss, Pool& pool);
+  void backward(const Update& update, const Adam& adam, Pool& pool);
+  void pass_back(size_t layer, const GradRows& grads, float* grad_x, Pool& pool);
+  void sum(size_t layer, const GradRows& grads, const Update& update, const Adam& adam, Pool& pool);
+  BitLayer view(size_t layer) const;
+  const uint64_t* wires_of(size_t layer) const { return bits_->data() + places_[layer].first_wire * n_words_; }
+
+  const uint32_t n_inputs_, n_groups_;
+  std::vector<Wiring> wirings_;
+  std::vector<Place> places_;
+  std::vector<ReaderLists> readers_;
+  std::vector<uint8_t> gates_;
+  std::vector<float> coefficients_, grad_coefficients_;
+  size_t max_hidden_ = 0;  // widest layer but the last
+  uint32_t max_candidates_ = 0;
+
+  size_t n_words_ = 0;                        // of a batch
+  std::unique_ptr<Buffer<uint64_t>> bits_;    // all wires
+  std::unique_ptr<Buffer<float>> grads_[2];   // of the wires between two layers
+  std::unique_ptr<Buffer<float>> of_groups_;  // counts, then gradients
+  std::vector<std::vector<float>> scratch_;   // of each thread
+  std::vector<uint8_t> octets_;               // see EngineKernels::pack_bytes
+  std::vector<uint8_t> no_row_;
+  std::vector<const uint8_t*> rows_;
+};
+
+}  // namespace gatewise

@@ -1,0 +1,156 @@
+// Gates on bits: forward, and the gradients of coefficients and wires.
+#pragma once
+
+#include "simd/floats.hpp"
+#include "simd/words.hpp"
+#include "train/bit_kernels.hpp"
+#include "train/gates.inc.hpp"
+#include "train/mixture.inc.hpp"
+
+namespace gatewise {
+namespace {
+
+constexpr size_t kHalf = 32;  // samples whose bits are spread over the lanes of vectors together
+constexpr size_t kHalfVectors = kHalf / kLanes;
+
+inline Ints splat_bits(uint32_t bits) { return Ints{} + static_cast<int32_t>(bits); }
+
+// select[v][i] is the bit of sample v * kLanes + i.
+struct LaneBits {
+  Ints select[kHalfVectors];
+  LaneBits() {
+    for (size_t v = 0; v < kHalfVectors; ++v)
+      for (size_t i = 0; i < kLanes; ++i) select[v][i] = static_cast<int32_t>(uint32_t{1} << (v * kLanes + i));
+  }
+  // All ones in the lanes of samples whose bit is set.
+  Ints mask(Ints bits, size_t v) const { return (bits & select[v]) == select[v]; }
+};
+
+inline Floats keep(Floats values, Ints mask) { return (Floats)((Ints)values & mask); }
+
+// The bits of a wire, 32 samples at a time; machines are little-endian.
+inline uint32_t half_of(const uint64_t* words, size_t h) {
+  uint32_t half;
+  std::memcpy(&half, reinterpret_cast<const char*>(words) + 4 * h, sizeof half);
+  return half;
+}
+
+void pick_softmax(const Mixture& m, size_t begin, size_t end, uint8_t* gates) {
+  for (size_t at = begin; at < end; at += kLanes) {
+    const size_t n = end - at < kLanes ? end - at : kLanes;
+    Floats largest = load_first(m.logits + at, n);
+    Ints chosen = {};
+    for (uint32_t k = 1; k < m.n_operators; ++k) {
+      const Floats z = load_first(m.logits + k * m.n_gates + at, n);
+      const Ints larger = z > largest;
+      largest = larger ? z : largest;
+      chosen = larger ? splat_bits(k) : chosen;
+    }
+    for (size_t i = 0; i < n; ++i) gates[at + i] = m.gates[chosen[i]];
+  }
+}
+
+// Which terms of 1, a, b, ab add up, modulo 2, to a gate: its algebraic normal form, as masks.
+struct Terms {
+  uint64_t one, a, b, ab;
+};
+
+constexpr Terms terms_of(unsigned gate) {
+  const bool t00 = truth(gate, 0, 0), t01 = truth(gate, 0, 1), t10 = truth(gate, 1, 0), t11 = truth(gate, 1, 1);
+  const auto mask = [](bool is_present) { return is_present ? ~uint64_t{0} : 0; };
+  return {mask(t00), mask(t00 != t10), mask(t00 != t01), mask(t00 ^ t01 ^ t10 ^ t11)};
+}
+
+struct TermTable {
+  Terms of[kNumGates];
+  constexpr TermTable() : of{} {
+    for (unsigned gate = 0; gate < kNumGates; ++gate) of[gate] = terms_of(gate);
+  }
+};
+constexpr TermTable kTerms;
+
+void evaluate(const BitLayer& layer, size_t n_words, size_t begin, size_t end, const uint64_t* x, uint64_t* y) {
+  for (size_t i = begin; i < end; ++i) {
+    const Terms t = kTerms.of[layer.gates[i]];
+    const uint64_t* a = x + size_t(layer.a[i]) * n_words;
+    const uint64_t* b = x + size_t(layer.b[i]) * n_words;
+    uint64_t* to = y + i * n_words;
+    for (size_t w = 0; w < n_words; ++w) to[w] = t.one ^ (t.a & a[w]) ^ (b[w] & (t.b ^ (t.ab & a[w])));
+  }
+}
+
+void count(const uint64_t* x, size_t n_words, size_t begin, size_t end, float* counts) {
+  const LaneBits lanes;
+  for (size_t h = 0; h < 2 * n_words; ++h) {
+    Ints sums[kHalfVectors] = {};
+    for (size_t i = begin; i < end; ++i) {
+      const Ints bits = splat_bits(half_of(x + i * n_words, h));
+#pragma GCC unroll 8
+      for (size_t v = 0; v < kHalfVectors; ++v) sums[v] -= lanes.mask(bits, v);
+    }
+    for (size_t v = 0; v < kHalfVectors; ++v)
+      store(counts + h * kHalf + v * kLanes, __builtin_convertvector(sums[v], Floats));
+  }
+}
+
+inline const float* row_of(const GradRows& grads, size_t i, size_t n_words) {
+  return grads.values + i / grads.per_row * 64 * n_words;
+}
+
+// Calls use(at, g, mask_a, mask_b) for each vector of a gate's samples, and adds up g, g a, g b and g ab.
+template <typename Use>
+inline Quadruple sum_gate(const LaneBits& lanes, const uint64_t* a, const uint64_t* b, const float* grads,
+                          size_t n_words, const Use& use) {
+  Floats s0 = {}, s1 = {}, s2 = {}, s3 = {};
+  for (size_t h = 0; h < 2 * n_words; ++h) {
+    const Ints bits_a = splat_bits(half_of(a, h)), bits_b = splat_bits(half_of(b, h));
+#pragma GCC unroll 8
+    for (size_t v = 0; v < kHalfVectors; ++v) {
+      const size_t at = h * kHalf + v * kLanes;
+      const Ints mask_a = lanes.mask(bits_a, v), mask_b = lanes.mask(bits_b, v);
+      const Floats g = load(grads + at), ga = keep(g, mask_a);
+      s0 += g;
+      s1 += ga;
+      s2 += keep(g, mask_b);
+      s3 += keep(ga, mask_b);
+      use(at, g, mask_a, mask_b);
+    }
+  }
+  return sum_lanes(s0, s1, s2, s3);
+}
+
+void sum(const BitLayer& layer, size_t n_words, size_t begin, size_t end, const uint64_t* x, const GradRows& grads,
+         float* grad_coefficients) {
+  const LaneBits lanes;
+  for (size_t i = begin; i < end; ++i) {
+    const uint64_t* a = x + size_t(layer.a[i]) * n_words;
+    const uint64_t* b = x + size_t(layer.b[i]) * n_words;
+    const Quadruple sums = sum_gate(lanes, a, b, row_of(grads, i, n_words), n_words, [](size_t, Floats, Ints, Ints) {});
+    std::memcpy(grad_coefficients + 4 * i, &sums, sizeof sums);
+  }
+}
+
+void pass_back(const BitLayer& layer, size_t n_words, size_t begin, size_t end, const uint64_t* x,
+               const GradRows& grads, const Readers& readers, float* grad_x) {
+  const LaneBits lanes;
+  for (size_t wire = begin; wire < end; ++wire) {
+    for (size_t h = 0; h < 2 * n_words; ++h) {
+      Floats sums[kHalfVectors] = {};
+      for (uint32_t e = readers.begin[wire]; e < readers.begin[wire + 1]; ++e) {
+        const size_t gate = readers.edges[e] / 2, pin = readers.edges[e] % 2;
+        const float* c = layer.coefficients + 4 * gate;
+        const uint64_t* other = x + size_t(pin ? layer.a[gate] : layer.b[gate]) * n_words;
+        const float* g = row_of(grads, gate, n_words) + h * kHalf;
+        const Ints bits = splat_bits(half_of(other, h));
+        // The derivative by a is c1 + c3 b, and by b it is c2 + c3 a.
+        const Floats off = splat(c[1 + pin]), on = splat(c[1 + pin] + c[3]);
+#pragma GCC unroll 8
+        for (size_t v = 0; v < kHalfVectors; ++v) sums[v] += load(g + v * kLanes) * (lanes.mask(bits, v) ? on : off);
+      }
+      for (size_t v = 0; v < kHalfVectors; ++v) store(grad_x + wire * 64 * n_words + h * kHalf + v * kLanes, sums[v]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gatewise

@@ -1,0 +1,218 @@
+// Training on bits without Python: every target against plain loops over samples, and thread counts against each other.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+#include "simd/targets.hpp"
+#include "train/bit_step.hpp"
+
+namespace gw = gatewise;
+
+namespace {
+
+std::mt19937 random_bits(11);
+
+template <typename Value>
+std::vector<Value> random_below(size_t n, uint32_t limit) {
+  std::vector<Value> values(n);
+  for (Value& value : values) value = static_cast<Value>(random_bits() % limit);
+  return values;
+}
+
+std::vector<float> random_normals(size_t n) {
+  std::normal_distribution<float> normal;
+  std::vector<float> values(n);
+  for (float& value : values) value = normal(random_bits);
+  return values;
+}
+
+template <typename Value>
+void require_close(const std::vector<Value>& got, const std::vector<Value>& expected, float tolerance,
+                   const char* what) {
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const double difference = static_cast<double>(got[i]) - static_cast<double>(expected[i]);
+    if (std::fabs(difference) <= tolerance * (1 + std::fabs(static_cast<double>(expected[i])))) continue;
+    std::printf("%s[%zu] must be %g, got %g\n", what, i, static_cast<double>(expected[i]), static_cast<double>(got[i]));
+    std::exit(1);
+  }
+}
+
+bool bit(const std::vector<uint64_t>& wires, size_t wire, size_t sample, size_t n_words) {
+  return wires[wire * n_words + sample / 64] >> (sample % 64) & 1;
+}
+
+// A layer with all it needs, and what it must give, computed sample by sample.
+struct Case {
+  static constexpr size_t kIn = 13, kOut = 50, kPerRow = 5;
+  size_t n_words;
+  uint32_t k;
+  size_t row = 64 * n_words;
+  std::vector<uint8_t> gates = random_below<uint8_t>(kOut, gw::kNumGates);
+  std::vector<int32_t> a = random_below<int32_t>(kOut, kIn), b = random_below<int32_t>(kOut, kIn);
+  std::vector<float> coefficients = random_normals(4 * kOut), grads = random_normals(kOut / kPerRow * row);
+  std::vector<uint64_t> x = std::vector<uint64_t>(kIn * n_words);
+  std::vector<int32_t> candidates = random_below<int32_t>(2 * kOut * k, kIn);
+  std::vector<float> logits = random_normals(2 * kOut * k);
+
+  explicit Case(size_t words, uint32_t n_candidates) : n_words(words), k(n_candidates) {
+    for (uint64_t& each : x) each = uint64_t{random_bits()} << 32 | random_bits();
+  }
+
+  gw::BitLayer layer() const { return {gates.data(), a.data(), b.data(), coefficients.data()}; }
+  gw::GradRows grad_rows() const { return {grads.data(), kPerRow}; }
+  double grad(size_t gate, size_t s) const { return grads[gate / kPerRow * row + s]; }
+  bool operand(size_t pin, size_t gate, size_t s) const {
+    return bit(x, static_cast<size_t>(pin ? b[gate] : a[gate]), s, n_words);
+  }
+  double grad_of_pin(size_t pin, size_t gate, size_t s) const {
+    const float* c = coefficients.data() + 4 * gate;
+    return grad(gate, s) * (c[1 + pin] + (operand(1 - pin, gate, s) ? c[3] : 0));
+  }
+};
+
+void check_forward(const gw::BitKernels& kernels, const Case& c) {
+  std::vector<uint64_t> y(Case::kOut * c.n_words);
+  kernels.evaluate(c.layer(), c.n_words, 0, Case::kOut, c.x.data(), y.data());
+  std::vector<float> counts(c.row), expected(c.row);
+  kernels.count(y.data(), c.n_words, 3, Case::kOut, counts.data());
+  for (size_t i = 0; i < Case::kOut; ++i)
+    for (size_t s = 0; s < c.row; ++s) {
+      const bool value = gw::truth(c.gates[i], c.operand(0, i, s), c.operand(1, i, s));
+      require_close<int>({bit(y, i, s, c.n_words)}, {value}, 0, "y");
+      expected[s] += i >= 3 && value;
+    }
+  require_close(counts, expected, 0, "counts");
+}
+
+void check_backward(const gw::BitKernels& kernels, const Case& c) {
+  std::vector<float> of_coefficients(4 * Case::kOut), expected(4 * Case::kOut);
+  std::vector<float> grad_x(Case::kIn * c.row), expected_x(Case::kIn * c.row);
+  for (size_t i = 0; i < Case::kOut; ++i)
+    for (size_t s = 0; s < c.row; ++s) {
+      const bool a = c.operand(0, i, s), b = c.operand(1, i, s);
+      const double basis[4] = {1, double(a), double(b), double(a && b)};
+      for (size_t t = 0; t < 4; ++t) expected[4 * i + t] += static_cast<float>(c.grad(i, s) * basis[t]);
+      expected_x[static_cast<size_t>(c.a[i]) * c.row + s] += static_cast<float>(c.grad_of_pin(0, i, s));
+      expected_x[static_cast<size_t>(c.b[i]) * c.row + s] += static_cast<float>(c.grad_of_pin(1, i, s));
+    }
+  kernels.sum(c.layer(), c.n_words, 0, Case::kOut, c.x.data(), c.grad_rows(), of_coefficients.data());
+  require_close(of_coefficients, expected, 1e-4f, "grad_coefficients");
+  gw::ReaderLists readers;
+  readers.build(Case::kIn, c.a, c.b);
+  kernels.pass_back(c.layer(), c.n_words, 0, Case::kIn, c.x.data(), c.grad_rows(), readers.view(), grad_x.data());
+  require_close(grad_x, expected_x, 1e-4f, "grad_x");
+}
+
+// With no momentum and a large epsilon, a step of Adam is the gradient but for a factor.
+void check_pins(const gw::BitKernels& kernels, Case c) {
+  const float temperature = 2, epsilon = 1e4f;
+  std::vector<float> expected = c.logits, first(expected.size()), second(expected.size());
+  for (size_t pin = 0; pin < 2; ++pin)
+    for (size_t i = 0; i < Case::kOut; ++i) {
+      const size_t at = (pin * Case::kOut + i) * c.k;
+      std::vector<double> p(c.k), sums(c.k);
+      double total = 0, mean = 0;
+      for (uint32_t j = 0; j < c.k; ++j) total += p[j] = std::exp(c.logits[at + j] / temperature);
+      for (uint32_t j = 0; j < c.k; ++j) {
+        for (size_t s = 0; s < c.row; ++s)
+          if (bit(c.x, static_cast<size_t>(c.candidates[at + j]), s, c.n_words)) sums[j] += c.grad_of_pin(pin, i, s);
+        mean += p[j] / total * sums[j];
+      }
+      for (uint32_t j = 0; j < c.k; ++j)
+        expected[at + j] -= static_cast<float>(p[j] / total * (sums[j] - mean) / temperature * 100 / epsilon);
+    }
+  const gw::Adam adam{100, 0, 0, epsilon, 1};
+  const gw::Pins pins{c.candidates.data(), c.logits.data(), first.data(), second.data(), Case::kOut, c.k};
+  std::vector<float> of_coefficients(4 * Case::kOut), scratch(gw::pin_scratch(c.n_words, c.k));
+  kernels.update_pins(c.layer(), c.n_words, 0, Case::kOut, c.x.data(), c.grad_rows(), of_coefficients.data(), pins,
+                      {adam, temperature, 1.0f}, scratch.data());
+  require_close(c.logits, expected, 2e-4f, "logits of pins");
+}
+
+void check_choice(const gw::BitKernels& kernels, const Case& c) {
+  std::vector<int32_t> a(Case::kOut), b(Case::kOut);
+  std::vector<float> logits = c.logits, unused(logits.size());
+  const gw::Pins pins{c.candidates.data(), logits.data(), unused.data(), unused.data(), Case::kOut, c.k};
+  kernels.pick_wires(pins, 0, Case::kOut, a.data(), b.data());
+  for (size_t i = 0; i < Case::kOut; ++i) {
+    const auto best = [&](size_t pin, int32_t taken) {
+      const size_t at = (pin * Case::kOut + i) * c.k;
+      size_t found = c.k;
+      for (size_t j = 0; j < c.k; ++j)
+        if (c.candidates[at + j] != taken && (found == c.k || logits[at + j] > logits[at + found])) found = j;
+      return found == c.k ? taken : c.candidates[at + found];
+    };
+    const int32_t first = best(0, -1);
+    require_close<int32_t>({a[i], b[i]}, {first, best(1, first)}, 0, "wires");
+  }
+}
+
+// Two layers, the first learned, trained for some steps: weights and losses.
+std::vector<float> train(unsigned threads, bool is_light) {
+  random_bits.seed(3);
+  const size_t n_inputs = 20, width = 1500, n_samples = 130, n_rows = is_light ? 4 : 16;
+  const uint32_t k = 6, n_groups = 3;
+  std::vector<int32_t> candidates = random_below<int32_t>(2 * width * k, n_inputs);
+  std::vector<float> pins = random_normals(2 * width * k), first(pins.size()), second(pins.size());
+  std::vector<std::vector<float>> weights, means, squares;
+  std::vector<gw::Mixture> mixtures;
+  std::vector<gw::Moments> moments;
+  for (int l = 0; l < 2; ++l) {
+    weights.push_back(random_normals(n_rows * width));
+    means.emplace_back(n_rows * width);
+    squares.emplace_back(n_rows * width);
+  }
+  for (size_t l = 0; l < 2; ++l) {
+    gw::Mixture mixture{weights[l].data(), width, {}, gw::kNumGates, 2.0f, false, is_light};
+    for (uint8_t g = 0; g < gw::kNumGates; ++g) mixture.gates[g] = g;
+    mixtures.push_back(mixture);
+    moments.push_back({weights[l].data(), means[l].data(), squares[l].data()});
+  }
+  gw::BitStack stack(n_inputs,
+                     {{std::vector<int32_t>(width), std::vector<int32_t>(width),
+                       gw::Pins{candidates.data(), pins.data(), first.data(), second.data(), width, k}},
+                      {random_below<int32_t>(width, width), random_below<int32_t>(width, width), std::nullopt}},
+                     n_groups);
+  const std::vector<uint8_t> x = random_below<uint8_t>(n_samples * n_inputs, 2);
+  const gw::Loss loss = gw::Loss::cross_entropy(random_below<int32_t>(n_samples, n_groups), 0.1f);
+  const gw::Mixtures mixed(mixtures);
+  gw::Pool pool(threads);
+  std::vector<float> results;
+  for (int step = 0; step < 20; ++step) {
+    const gw::StepReport report = stack.run({x.data(), true, n_samples, static_cast<ptrdiff_t>(n_inputs), 1}, loss,
+                                            {mixed, moments, {1.0f, 1.0f}, 2.0f}, {0.1f, 0.9f, 0.99f, 1e-8f, 1}, pool);
+    results.push_back(static_cast<float>(report.loss));
+  }
+  if (!(results.back() < 0.9f * results.front())) {
+    std::printf("the loss must fall, got %g after %g\n", results.back(), results.front());
+    std::exit(1);
+  }
+  for (const auto& each : {pins, weights[0], weights[1]}) results.insert(results.end(), each.begin(), each.end());
+  return results;
+}
+
+}  // namespace
+
+int main() {
+  for (const gw::Target& target : gw::targets())
+    for (const size_t n_words : {1, 2, 5})
+      for (const uint32_t k : {1u, 3u, 16u, 33u}) {
+        const Case c(n_words, k);
+        check_forward(target.train.bits, c);
+        check_backward(target.train.bits, c);
+        check_pins(target.train.bits, c);
+        check_choice(target.train.bits, c);
+      }
+  for (const bool is_light : {false, true}) {
+    const std::vector<float> alone = train(1, is_light);
+    for (const unsigned threads : {2u, 5u}) {
+      if (train(threads, is_light) == alone) continue;
+      std::printf("results must not depend on the number of threads\n");
+      return 1;
+    }
+  }
+  std::printf("training on bits agrees\n");
+  return 0;
+}
