@@ -220,13 +220,18 @@ def test_every_flipped_bit_is_refused_or_harmless():
         (change_document(SEEDED, n_groups=3), "n_groups must be"),
         (
             change_document(SEEDED, wiring="blocks"),
-            "wiring must be one of random, unique, local or a Nearby",
+            "wiring must be one of random, unique, local, or a wiring of images",
         ),
-        (change_document(SEEDED, wiring=["random"]), "wiring must be a name or a JSON object, got"),
-        (change_document(SEEDED, wiring={}), "wiring must have kind, margin, n_thresholds, reach, shape"),
+        (change_document(SEEDED, wiring=["random"]), "wiring must be a name or a JSON object with a kind, got"),
+        (change_document(SEEDED, wiring={}), "wiring must be a name or a JSON object with a kind, got {}"),
+        (
+            change_document(SEEDED, wiring={"kind": "nearby"}),
+            "wiring must have margin, n_thresholds, reach, shape",
+        ),
+        (change_document(SEEDED, wiring={"kind": "butterfly"}), "wiring must have n_thresholds, shape"),
         (
             change_document(NEARBY, wiring=GEOMETRY | {"kind": "far"}),
-            "kind of the wiring must be nearby, got 'far'; ",
+            "kind of the wiring must be nearby or butterfly, got 'far'; ",
         ),
         (change_document(NEARBY, wiring=GEOMETRY | {"reach": 4}), "reach must be a tuple of integers, got 4"),
         (change_document(NEARBY, wiring=GEOMETRY | {"reach": []}), r"reach must have 1\.\.16 sides, got 0"),

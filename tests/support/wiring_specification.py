@@ -132,3 +132,42 @@ def pair_as_specified(places, side, seed, layer, m):
 
 
 AS_SPECIFIED = {"random": random_as_specified, "unique": unique_as_specified, "local": local_as_specified}
+
+
+def butterfly_as_specified(wiring, seed, layer, n, out_features):
+    channels, rows, columns = wiring.shape
+    size = (channels, rows, columns, wiring.n_thresholds)
+    steps, distance = [], 1
+    while distance < max(rows, columns):
+        steps += [(0, 0, distance, 0)] * (distance < columns) + [(0, distance, 0, 0)] * (distance < rows)
+        distance *= 2
+    steps += [(c, 0, 0, 0) for c in range(1, channels)]
+    steps += [(0, 0, 1, t) for t in range(1, wiring.n_thresholds)] if columns > 1 else []
+    steps = steps or [(0, 0, 0, 0)]
+
+    def move(wire, step):
+        place = []
+        for side in reversed(size):
+            wire, digit = divmod(wire, side)
+            place.insert(0, digit)
+        moved = 0
+        for digit, distance, side in zip(place, step, size, strict=True):
+            moved = moved * side + (digit + distance) % side
+        return moved
+
+    def has_common_divisor(f):
+        return any(f % d == 0 and n % d == 0 for d in range(2, n + 1))
+
+    a, b = [], []
+    for gate in range(out_features):
+        t, i = divmod(gate, n)
+        f, g = key(seed, layer, 2 * t) % n, key(seed, layer, 2 * t + 1) % n
+        while has_common_divisor(f):
+            f += 1
+        wire = (f * i + g) % n
+        a.append(wire)
+        if layer == 0:
+            b.append(move(wire, steps[t % len(steps)]))
+        else:
+            b.append((wire + 2 ** ((layer - 1 + t) % max(1, (n - 1).bit_length()))) % n)
+    return a, b

@@ -14,7 +14,9 @@ from gatewise.checks import as_integer
 from gatewise.store.circuit import MAX_COUNT, MAX_INPUTS, check_inputs
 from gatewise.store.container import Document, FileError, Stored, Tensors, check_names
 from gatewise.store.packing import pack_nibbles, unpack_nibbles
-from gatewise.wiring import NearbyWiring, SeededCircuit
+from gatewise.wiring import ButterflyWiring, ImageWiring, NearbyWiring, SeededCircuit
+
+IMAGE_WIRINGS: dict[str, type[ImageWiring]] = {"nearby": NearbyWiring, "butterfly": ButterflyWiring}
 
 
 def store_seeded(circuit: SeededCircuit) -> Stored:
@@ -64,17 +66,22 @@ def restore_seeded(tensors: Tensors, document: Document) -> SeededCircuit:
     )
 
 
-def _store_wiring(wiring: str | NearbyWiring) -> str | Document:
-    return wiring if isinstance(wiring, str) else {"kind": "nearby", **asdict(wiring)}
+def _store_wiring(wiring: str | ImageWiring) -> str | Document:
+    if isinstance(wiring, str):
+        return wiring
+    (kind,) = (kind for kind, form in IMAGE_WIRINGS.items() if isinstance(wiring, form))
+    return {"kind": kind, **asdict(wiring)}
 
 
-def _restore_wiring(stored: Any) -> str | NearbyWiring:
+def _restore_wiring(stored: Any) -> str | ImageWiring:
     if isinstance(stored, str):
         return stored  # SeededCircuit knows which names there are
-    if not isinstance(stored, dict):
-        raise ValueError(f"wiring must be a name or a JSON object, got {stored!r:.60}")
-    names = {field.name for field in fields(NearbyWiring)}
+    if not isinstance(stored, dict) or not isinstance(stored.get("kind"), str):
+        raise ValueError(f"wiring must be a name or a JSON object with a kind, got {stored!r:.60}")
+    form = IMAGE_WIRINGS.get(stored["kind"])
+    if form is None:
+        kinds = " or ".join(IMAGE_WIRINGS)
+        raise FileError(f"kind of the wiring must be {kinds}, got {stored['kind']!r:.60}; upgrade gatewise to load it")
+    names = {field.name for field in fields(form)}
     check_names("wiring", stored, {"kind", *names})
-    if stored["kind"] != "nearby":
-        raise FileError(f"kind of the wiring must be nearby, got {stored['kind']!r:.60}; upgrade gatewise to load it")
-    return NearbyWiring(**{name: stored[name] for name in names})
+    return form(**{name: stored[name] for name in names})

@@ -5,17 +5,25 @@ Invariant: these algorithms are part of the `.gw` format, see `docs/format.md`: 
 everywhere, forever.
 """
 
+from gatewise.wiring.butterfly import ButterflyWiring
+from gatewise.wiring.candidates import AllInputs, Candidates, NearbyCandidates, RandomCandidates
 from gatewise.wiring.layers import Operands, Wiring, warn_unread
 from gatewise.wiring.local import local_wiring
 from gatewise.wiring.nearby import NearbyWiring
 from gatewise.wiring.random import random_wiring
-from gatewise.wiring.seeded import WIRINGS, SeededCircuit
+from gatewise.wiring.seeded import WIRINGS, ImageWiring, SeededCircuit
 from gatewise.wiring.unique import unique_wiring
 
 __all__ = [
     "WIRINGS",
+    "AllInputs",
+    "ButterflyWiring",
+    "Candidates",
+    "ImageWiring",
+    "NearbyCandidates",
     "NearbyWiring",
     "Operands",
+    "RandomCandidates",
     "SeededCircuit",
     "Wiring",
     "local_wiring",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gatewise.checks import MAX_SEED, as_integer
 from gatewise.circuit import MAX_WIRES, N_CONSTANTS, Circuit
 from gatewise.gates import N_GATES
+from gatewise.wiring.butterfly import ButterflyWiring
 from gatewise.wiring.layers import Wiring
 from gatewise.wiring.local import local_wiring
 from gatewise.wiring.nearby import NearbyWiring
@@ -21,6 +22,9 @@ from gatewise.wiring.unique import unique_wiring
 
 WIRINGS: dict[str, Wiring] = {"random": random_wiring, "unique": unique_wiring, "local": local_wiring}
 """The wirings that a `SeededCircuit`, and its file, calls by a name."""
+
+ImageWiring = NearbyWiring | ButterflyWiring
+"""Those that depend on the geometry of an image, too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +44,8 @@ class SeededCircuit:
         Must divide the width of the last layer.
     seed : int
         0..2**64 - 1.
-    wiring : {"random", "unique", "local"} or NearbyWiring
-        The algorithm that turns the seed into wires; a `NearbyWiring` fits images of `n_inputs` bits.
+    wiring : {"random", "unique", "local"}, NearbyWiring or ButterflyWiring
+        The algorithm that turns the seed into wires; those of images fit images of `n_inputs` bits.
 
     Examples
     --------
@@ -56,7 +60,7 @@ class SeededCircuit:
     gates: Sequence[NDArray[np.uint8]]
     n_groups: int
     seed: int
-    wiring: str | NearbyWiring = "random"
+    wiring: str | ImageWiring = "random"
 
     def __post_init__(self) -> None:
         n_inputs = as_integer("n_inputs", self.n_inputs, 1, MAX_WIRES)
@@ -117,16 +121,17 @@ class SeededCircuit:
         # Through the constructor, so that copies are as valid, and their arrays as frozen, as the original's.
         return SeededCircuit, (self.n_inputs, self.gates, self.n_groups, self.seed, self.wiring)
 
-    def _scalars(self) -> tuple[int, int, int, int, str | NearbyWiring]:
+    def _scalars(self) -> tuple[int, int, int, int, str | ImageWiring]:
         return self.n_inputs, len(self.gates), self.n_groups, self.seed, self.wiring
 
 
 def _check_wiring(wiring: object, n_inputs: int) -> None:
-    if isinstance(wiring, NearbyWiring):
+    if isinstance(wiring, ImageWiring):
         if wiring.n_inputs != n_inputs:
             raise ValueError(f"n_inputs must be {wiring.n_inputs} for {wiring}, got {n_inputs}")
     elif not isinstance(wiring, str) or wiring not in WIRINGS:
-        raise ValueError(f"wiring must be one of {', '.join(WIRINGS)} or a NearbyWiring, got {wiring!r:.60}")
+        kinds = f"{', '.join(WIRINGS)}, or a wiring of images"
+        raise ValueError(f"wiring must be one of {kinds}, got {wiring!r:.60}")
 
 
 def _as_gates(name: str, values: NDArray[np.uint8]) -> NDArray[np.uint8]:

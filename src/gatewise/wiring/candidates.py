@@ -1,0 +1,176 @@
+"""Candidates from a seed: the wires among which the pins of a layer's gates learn to choose.
+
+In: a seed, a layer's position, its two widths, and which draw it is. Out: the candidates of both pins of every gate.
+Another draw gives others in their place. Integers only, as for the wirings: equal arguments give equal candidates.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gatewise.checks import as_integer
+from gatewise.wiring.layers import MAX_LAYER, key_of_layer
+from gatewise.wiring.permutation import Words, mix, permute
+
+MAX_CANDIDATES = 2**20
+CHUNK = 2**16  # candidates computed at a time, so that the intermediate words stay in a cache
+
+
+class Candidates(Protocol):
+    """Tells the candidates of both pins of every gate of a layer, as int32 positions in the layer before it."""
+
+    def __call__(
+        self, seed: int, layer: int, *, in_features: int, out_features: int, draw: int = 0
+    ) -> NDArray[np.int32]:
+        """Candidates, int32 (2, out_features, k): pin a of all gates, then pin b; none twice for one pin."""
+
+
+@dataclass(frozen=True)
+class RandomCandidates:
+    """Wires from everywhere, `k` for each pin, all different.
+
+    Parameters
+    ----------
+    k : int
+        Candidates per pin, at most as many as there are wires.
+
+    Examples
+    --------
+    >>> RandomCandidates(3)(7, 0, in_features=6, out_features=2).shape
+    (2, 2, 3)
+    """
+
+    k: int = 32
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", as_integer("k", self.k, 1, MAX_CANDIDATES))
+
+    def __call__(
+        self, seed: int, layer: int, *, in_features: int, out_features: int, draw: int = 0
+    ) -> NDArray[np.int32]:
+        """Candidates of a layer, int32 (2, out_features, k); see `Candidates`."""
+        key, n_wires, n_gates = key_of_layer(seed, layer, in_features, out_features)
+        _check_number(self.k, n_wires, f"a layer of {n_wires} inputs")
+        return _choose(key, draw, n_gates, self.k, n_wires).astype(np.int32)
+
+
+@dataclass(frozen=True)
+class NearbyCandidates:
+    """Bits of nearby pixels in the first layer, wires from everywhere in the others.
+
+    The gates of the first layer are spread evenly over the image. Both pins of a gate choose from one square window,
+    all channels and thresholds of it; windows at the border are moved inside.
+
+    Parameters
+    ----------
+    shape : (channels, rows, columns)
+        Of an image, as for `Encoder.images`.
+    n_thresholds : int
+        Bits per value.
+    radius : int
+        A window has a side of 2 * radius + 1 pixels.
+    k : int
+        Candidates per pin, at most as many as a window has bits.
+
+    Examples
+    --------
+    >>> nearby = NearbyCandidates((1, 28, 28), 1, radius=4, k=32)
+    >>> found = nearby(7, 0, in_features=784, out_features=10)
+    >>> int((found // 28).max(2).max(0).max() - (found // 28).min(2).min(0).min()) < 28
+    True
+    """
+
+    shape: tuple[int, ...]
+    n_thresholds: int = 1
+    radius: int = 4
+    k: int = 32
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.shape, tuple | list) or len(self.shape) != 3:
+            raise ValueError(f"shape must be (channels, rows, columns), got {self.shape!r:.60}")
+        shape = tuple(as_integer(f"shape[{i}]", side, 1, MAX_CANDIDATES) for i, side in enumerate(self.shape))
+        object.__setattr__(self, "shape", shape)
+        for name, least in (("n_thresholds", 1), ("radius", 0), ("k", 1)):
+            object.__setattr__(self, name, as_integer(name, getattr(self, name), least, MAX_CANDIDATES))
+        _check_number(self.k, math.prod(self._window), f"a window of {' x '.join(map(str, self._window))} bits")
+
+    @property
+    def n_inputs(self) -> int:
+        """Bits of an image."""
+        return math.prod(self.shape) * self.n_thresholds
+
+    @property
+    def _window(self) -> tuple[int, int, int, int]:
+        """Channels, rows, columns and thresholds of a window."""
+        channels, rows, columns = self.shape
+        side = 2 * self.radius + 1
+        return channels, min(side, rows), min(side, columns), self.n_thresholds
+
+    def __call__(
+        self, seed: int, layer: int, *, in_features: int, out_features: int, draw: int = 0
+    ) -> NDArray[np.int32]:
+        """Candidates of a layer, int32 (2, out_features, k); see `Candidates`."""
+        if layer > 0:
+            everywhere = RandomCandidates(min(self.k, in_features))
+            return everywhere(seed, layer, in_features=in_features, out_features=out_features, draw=draw)
+        key, n_wires, n_gates = key_of_layer(seed, layer, in_features, out_features)
+        if n_wires != self.n_inputs:
+            raise ValueError(f"in_features must be {self.n_inputs} for images of {self}, got {n_wires}")
+        channel, row, column, threshold = np.unravel_index(
+            _choose(key, draw, n_gates, self.k, math.prod(self._window)), self._window
+        )
+        top, left = self._place(key, n_gates)
+        pixel = (row + top[:, None]) * self.shape[2] + column + left[:, None]
+        wires = (channel * self.shape[1] * self.shape[2] + pixel) * self.n_thresholds + threshold
+        return wires.astype(np.int32)
+
+    def _place(self, key: Words, n_gates: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The top row and left column of each gate's window, around pixels that are dealt out evenly."""
+        _, rows, columns = self.shape
+        deal, pixel = np.divmod(np.arange(n_gates, dtype=np.uint64), np.uint64(rows * columns))
+        center = permute(mix(mix(key) ^ deal), pixel, rows * columns).astype(np.int64)
+        _, height, width, _ = self._window
+        top = np.clip(center // columns - height // 2, 0, rows - height)
+        left = np.clip(center % columns - width // 2, 0, columns - width)
+        return top, left
+
+
+@dataclass(frozen=True)
+class AllInputs:
+    """Every wire is a candidate: for few inputs.
+
+    Examples
+    --------
+    >>> AllInputs()(7, 0, in_features=3, out_features=1).tolist()
+    [[[0, 1, 2]], [[0, 1, 2]]]
+    """
+
+    def __call__(
+        self, seed: int, layer: int, *, in_features: int, out_features: int, draw: int = 0
+    ) -> NDArray[np.int32]:
+        """Candidates of a layer, int32 (2, out_features, in_features); see `Candidates`."""
+        _, n_wires, n_gates = key_of_layer(seed, layer, in_features, out_features)
+        _check_number(n_wires, MAX_CANDIDATES, "a pin")
+        return np.tile(np.arange(n_wires, dtype=np.int32), (2, n_gates, 1))
+
+
+def _choose(key: Words, draw: int, n_gates: int, k: int, n_values: int) -> NDArray[np.int64]:
+    """k different numbers below n_values for both pins of each gate, (2, n_gates, k)."""
+    draw = as_integer("draw", draw, 0, MAX_LAYER)
+    keys = mix(mix(key ^ np.uint64(draw << 32)) ^ np.arange(2 * n_gates, dtype=np.uint64))
+    chosen = np.empty((2 * n_gates, k), np.int64)
+    places = np.arange(k, dtype=np.uint64)
+    rows = max(1, CHUNK // k)
+    for start in range(0, 2 * n_gates, rows):
+        part = keys[start : start + rows]
+        values = permute(np.repeat(part, k), np.tile(places, len(part)), n_values)
+        chosen[start : start + rows] = values.reshape(-1, k).astype(np.int64)
+    return chosen.reshape(2, n_gates, k)
+
+
+def _check_number(k: int, most: int, of: str) -> None:
+    if k > most:
+        raise ValueError(f"k must be at most {most} for {of}, got {k}")
