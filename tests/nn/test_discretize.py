@@ -99,7 +99,7 @@ def test_labels_are_those_of_the_classes() -> None:
         (lambda: discretize(nn.Sequential(nn.Linear(3, 3))), TypeError, "got Linear at 0"),
         (lambda: discretize(nn.Sequential(LogicLayer(4, 8), Affine(1.0, 0.0))), TypeError, "got Affine at 1"),
         (lambda: discretize(nn.Sequential(GroupSum(2), LogicLayer(4, 8))), TypeError, "got LogicLayer at 1"),
-        (lambda: discretize(nn.Sequential()), ValueError, "at least one LogicLayer"),
+        (lambda: discretize(nn.Sequential()), ValueError, "at least one layer of gates"),
         (lambda: discretize(nn.Sequential(LogicLayer(4, 8), GroupSum(3))), ValueError, "must divide the 8 features"),
         (lambda: read_counts(LogicLayer(4, 8), torch.zeros(1, 1)), ValueError, "must hold a GroupSum"),
         (lambda: make_head(LogicLayer(4, 8)), ValueError, "must hold a GroupSum"),

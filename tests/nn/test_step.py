@@ -148,7 +148,9 @@ def test_follows_a_factor_that_changes() -> None:
     x, y, _, _ = make_batch()
     nets = [make_net(grad_factor=1.0), make_net(grad_factor=3.0)]
     steps = [nn.TrainStep(net, eps=1.0) for net in nets]
-    steps[0]._native_step(list(nets[0].parameters()))
+    steps[0](x, y)
+    nets[0].load_state_dict(nets[1].state_dict())
+    steps[0].load_state_dict({"state": {}})
     for layer in list(nets[0])[:-1]:
         layer.grad_factor = 3.0
     for step in steps:
@@ -210,14 +212,14 @@ OBSTACLES = {
     ),
     "dtype": (lambda: by_hand({}).double(), "float32 on the CPU, got torch.float64 on cpu at layer 0"),
     "frozen": (frozen, "weights that require a gradient, got one that does not at layer 1"),
-    "hooks": (hooked, "LogicLayers without hooks before the GroupSum, got LogicLayer at 1"),
+    "hooks": (hooked, "layers of gates without hooks before the GroupSum, got LogicLayer at 1"),
     "width": (lambda: by_hand({}, {}, {}), "50 gates for the layer after it, got 40 at layer 1"),
     "no head": (lambda: by_hand({}, head=False), "GroupSum at the end, got LogicLayer"),
     "empty": (torch.nn.Sequential, "GroupSum at the end, got nothing"),
     "linear": (lambda: torch.nn.Linear(2, 2), "be a LogicNetwork or Sequential, got Linear"),
     "in between": (
         lambda: torch.nn.Sequential(nn.LogicLayer(4, 8), torch.nn.Dropout(), nn.GroupSum(2)),
-        "LogicLayers without hooks before the GroupSum, got Dropout at 1",
+        "layers of gates without hooks before the GroupSum, got Dropout at 1",
     ),
 }
 

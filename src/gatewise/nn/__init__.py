@@ -12,8 +12,9 @@ require("torch", "torch", needed_by="gatewise.nn")
 from gatewise.nn.discretize import discretize, discretize_seeded, make_head, read_counts
 from gatewise.nn.head import Affine, GroupSum, Logit
 from gatewise.nn.layer import LogicLayer
+from gatewise.nn.learned import LearnedLayer
 from gatewise.nn.network import LogicNetwork, logic_network, with_sampling
-from gatewise.nn.parametrization import Light, Residual, Softmax, normal
+from gatewise.nn.parametrization import NO_CONSTANTS, Light, Residual, Softmax, normal
 from gatewise.nn.relaxation import (
     AczelAlsina,
     Dombi,
@@ -26,12 +27,14 @@ from gatewise.nn.relaxation import (
     SchweizerSklar,
     Yager,
 )
-from gatewise.nn.sampling import Gumbel, HardStraightThrough, Soft
+from gatewise.nn.sampling import Bitwise, Gumbel, HardStraightThrough, Soft
 from gatewise.nn.step import TrainStep
 
 __all__ = [
+    "NO_CONSTANTS",
     "AczelAlsina",
     "Affine",
+    "Bitwise",
     "Dombi",
     "Einstein",
     "Frank",
@@ -39,6 +42,7 @@ __all__ = [
     "Gumbel",
     "Hamacher",
     "HardStraightThrough",
+    "LearnedLayer",
     "Light",
     "LogicLayer",
     "LogicNetwork",

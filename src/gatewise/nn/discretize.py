@@ -1,6 +1,6 @@
 """discretize: from a trained module to the circuit that its `eval()` computes, and from its counts to its outputs.
 
-In: a Sequential of LogicLayers, a GroupSum and perhaps a head. Out: a `Circuit`; the head that reads its counts, in
+In: a Sequential of layers of gates, a GroupSum and perhaps a head. Out: a `Circuit`; the head that reads its counts, in
 torch or as a part of a `Model`. Invariant: circuit and head together give what ``module.eval()`` gives on 0/1 input.
 """
 
@@ -12,15 +12,15 @@ from torch import Tensor, nn
 
 from gatewise import heads
 from gatewise.circuit import Circuit
+from gatewise.nn.base import GateLayer
 from gatewise.nn.head import Affine, GroupSum, Logit
-from gatewise.nn.layer import LogicLayer
-from gatewise.wiring import WIRINGS, NearbyWiring, SeededCircuit, Wiring
+from gatewise.wiring import WIRINGS, ImageWiring, SeededCircuit, Wiring
 
 
 class Parts(NamedTuple):
     """What a network consists of: layers, then their sums, then heads of a regression."""
 
-    layers: list[LogicLayer]
+    layers: list[GateLayer]
     sums: GroupSum | None
     heads: list[Affine]
 
@@ -45,7 +45,7 @@ def take_apart(module: nn.Module) -> Parts:
 
     Parameters
     ----------
-    module : LogicNetwork, Sequential of LogicLayers, a GroupSum and a head, or a LogicLayer
+    module : LogicNetwork, Sequential of layers of gates, a GroupSum and a head, or such a layer
         Sequentials may be nested. Anything else is a TypeError that names the module and its place.
 
     Examples
@@ -55,11 +55,11 @@ def take_apart(module: nn.Module) -> Parts:
     >>> [layer.out_features for layer in parts.layers], parts.groups, parts.group_size
     ([8, 6], 3, 2)
     """
-    layers: list[LogicLayer] = []
+    layers: list[GateLayer] = []
     sums: GroupSum | None = None
     after: list[Affine] = []
     for position, part in enumerate(_flatten(module)):
-        if isinstance(part, LogicLayer) and sums is None:
+        if isinstance(part, GateLayer) and sums is None:
             layers.append(part)
         elif isinstance(part, GroupSum) and sums is None:
             sums = part
@@ -67,9 +67,9 @@ def take_apart(module: nn.Module) -> Parts:
             after.append(part)
         else:
             got = f"{type(part).__name__} at {position}"
-            raise TypeError(f"module must consist of LogicLayers, one GroupSum and a head at the end, got {got}")
+            raise TypeError(f"module must consist of layers of gates, one GroupSum and a head at the end, got {got}")
     if not layers:
-        raise ValueError("module must hold at least one LogicLayer, got none")
+        raise ValueError("module must hold at least one layer of gates, got none")
     if sums is not None:
         sums.check(layers[-1].out_features)
     return Parts(layers, sums, after)
@@ -80,7 +80,7 @@ def discretize(module: nn.Module) -> Circuit:
 
     Parameters
     ----------
-    module : LogicNetwork, Sequential of LogicLayers, a GroupSum and a head, or a LogicLayer
+    module : LogicNetwork, Sequential of layers of gates, a GroupSum and a head, or such a layer
         It is left as it was.
 
     Returns
@@ -96,18 +96,18 @@ def discretize(module: nn.Module) -> Circuit:
     Circuit(n_inputs=4, n_gates=14, n_outputs=6, n_groups=3)
     """
     parts = take_apart(module)
-    arrays = [(layer.a.cpu().numpy(), layer.b.cpu().numpy(), layer.gates()) for layer in parts.layers]
+    arrays = [(*layer.wires(), layer.gates()) for layer in parts.layers]
     return Circuit.from_layers(parts.in_features, arrays, parts.groups)
 
 
-def discretize_seeded(module: nn.Module, wiring: NearbyWiring | None = None) -> SeededCircuit:
+def discretize_seeded(module: nn.Module, wiring: ImageWiring | None = None) -> SeededCircuit:
     """The circuit of a network whose wires came from one seed, in the form that stores the seed instead of the wires.
 
     Parameters
     ----------
     module : as for `discretize`
         Built by `logic_network`, or of layers with one seed and positions 0, 1, 2, ...
-    wiring : NearbyWiring, optional
+    wiring : NearbyWiring or ButterflyWiring, optional
         The one that the network was built with, if it was; random, unique and local wirings are recognized.
 
     Returns
@@ -125,8 +125,8 @@ def discretize_seeded(module: nn.Module, wiring: NearbyWiring | None = None) -> 
     True
     """
     parts = take_apart(module)
-    seed = int(parts.layers[0].seed.cpu().numpy().view(np.uint64)[0])
-    fitting: dict[str | NearbyWiring, Wiring] = {wiring: wiring} if wiring else dict(WIRINGS.items())
+    seed, _ = parts.layers[0].seed_and_position()
+    fitting: dict[str | ImageWiring, Wiring] = {wiring: wiring} if wiring else dict(WIRINGS.items())
     for position, layer in enumerate(parts.layers):
         tried = fitting
         fitting = {name: wire for name, wire in tried.items() if _is_wired(layer, wire, seed, position)}
@@ -207,9 +207,9 @@ def _require_sums(parts: Parts) -> GroupSum:
     return parts.sums
 
 
-def _is_wired(layer: LogicLayer, wire: Wiring, seed: int, position: int) -> bool:
+def _is_wired(layer: GateLayer, wire: Wiring, seed: int, position: int) -> bool:
     found = wire(seed, position, in_features=layer.in_features, out_features=layer.out_features)
-    return all(np.array_equal(own.cpu().numpy(), wires) for own, wires in zip((layer.a, layer.b), found, strict=True))
+    return all(np.array_equal(own.cpu().numpy(), wires) for own, wires in zip(layer.wires(), found, strict=True))
 
 
 def _flatten(module: nn.Module) -> list[nn.Module]:

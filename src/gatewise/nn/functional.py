@@ -34,9 +34,112 @@ def evaluate_gates(x: Tensor, a: Tensor, b: Tensor, coefficients: Tensor) -> Ten
     >>> evaluate_gates(torch.tensor([[0.5, 0.5]]), torch.tensor([0]), torch.tensor([1]), either).tolist()
     [[0.75]]
     """
+    return apply_gates(x[..., a], x[..., b], coefficients)
+
+
+def apply_gates(a: Tensor, b: Tensor, coefficients: Tensor) -> Tensor:
+    """The gates of operands a and b, (..., out_features) each, by their coefficients, (out_features, 4).
+
+    Examples
+    --------
+    >>> apply_gates(torch.tensor([1.0]), torch.tensor([0.25]), torch.tensor([[0.0, 0.0, 0.0, 1.0]])).tolist()
+    [0.25]
+    """
     c0, c1, c2, c3 = coefficients.unbind(-1)
-    xa, xb = x[..., a], x[..., b]
-    return c0 + c1 * xa + xb * (c2 + c3 * xa)
+    return c0 + c1 * a + b * (c2 + c3 * a)
+
+
+def apply_gates_on_bits(a: Tensor, b: Tensor, mixed: Tensor, chosen: Tensor) -> Tensor:
+    """The chosen gates of operands 0 and 1, with the gradients of the mixed ones.
+
+    Parameters
+    ----------
+    a, b : (..., out_features)
+    mixed, chosen : (out_features, 4)
+        Coefficients of 1, a, b and ab.
+
+    Returns
+    -------
+    (..., out_features)
+
+    Examples
+    --------
+    >>> a = torch.tensor([1.0], requires_grad=True)
+    >>> both = torch.tensor([[0.0, 0.0, 0.0, 1.0]])
+    >>> y = apply_gates_on_bits(a, torch.tensor([1.0]), 0.5 * both, both)
+    >>> y.backward()
+    >>> y.item(), a.grad.item()
+    (1.0, 0.5)
+    """
+    with torch.no_grad():
+        value = apply_gates(a, b, chosen)
+    if not torch.is_grad_enabled():
+        return value
+    relaxed = apply_gates(a, b, mixed)
+    return value + (relaxed - relaxed.detach())
+
+
+def table_coefficients(truth: Tensor) -> Tensor:
+    """Coefficients of gates given the entries of their truth tables, (4, n) for 00, 01, 10, 11 -> (n, 4).
+
+    Examples
+    --------
+    >>> table_coefficients(torch.tensor([[0.0], [1.0], [1.0], [0.0]])).tolist()  # a + b - 2 ab
+    [[0.0, 1.0, 1.0, -2.0]]
+    """
+    t00, t01, t10, t11 = truth
+    return torch.stack([t00, t10 - t00, t01 - t00, t11 - t10 - t01 + t00], 1)
+
+
+def mix_wires(x: Tensor, candidates: Tensor, logits: Tensor, temperature: float = 1.0) -> Tensor:
+    """Pins that read a mixture of their candidates, as a softmax over their logits weighs them.
+
+    Parameters
+    ----------
+    x : (..., in_features)
+    candidates : integer tensor, (out_features, k)
+    logits : (out_features, k)
+    temperature : float
+        Of the softmax.
+
+    Returns
+    -------
+    (..., out_features)
+
+    Examples
+    --------
+    >>> mix_wires(torch.tensor([[0.0, 1.0, 1.0]]), torch.tensor([[0, 1]]), torch.zeros(1, 2)).tolist()
+    [[0.5]]
+    """
+    return (x[..., candidates] * (logits / temperature).softmax(-1)).sum(-1)
+
+
+def choose_wires(x: Tensor, wires: Tensor, candidates: Tensor, logits: Tensor, temperature: float = 1.0) -> Tensor:
+    """Pins that read the wires that were chosen; the logits get the gradient of the mixture, the wires that of the pin.
+
+    Parameters
+    ----------
+    x, candidates, logits, temperature : as for `mix_wires`
+    wires : integer tensor, (out_features,)
+        One of the candidates of each pin.
+
+    Returns
+    -------
+    (..., out_features)
+
+    Examples
+    --------
+    >>> x, logits = torch.tensor([[0.0, 1.0, 1.0]]), torch.zeros(1, 2, requires_grad=True)
+    >>> pin = choose_wires(x, torch.tensor([1]), torch.tensor([[0, 1]]), logits)
+    >>> pin.sum().backward()
+    >>> pin.tolist(), logits.grad.tolist()
+    ([[1.0]], [[-0.25, 0.25]])
+    """
+    value = x[..., wires]
+    if not (torch.is_grad_enabled() and logits.requires_grad):
+        return value
+    mixed = mix_wires(x.detach(), candidates, logits, temperature)
+    return value + (mixed - mixed.detach())
 
 
 def evaluate_layers(

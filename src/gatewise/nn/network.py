@@ -5,7 +5,7 @@ layers compute in a `torch.nn.Sequential`.
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, TypeGuard, TypeVar
 
@@ -13,10 +13,13 @@ import torch
 from torch import Tensor, nn
 
 from gatewise.checks import MAX_SEED, as_integer
+from gatewise.nn.base import GateLayer, draw_seed
 from gatewise.nn.head import GroupSum
-from gatewise.nn.layer import LogicLayer, draw_seed, run_layers
+from gatewise.nn.layer import LogicLayer, run_layers
+from gatewise.nn.learned import LearnedLayer
 from gatewise.nn.relaxation import Probabilistic
-from gatewise.nn.sampling import Sampling
+from gatewise.nn.sampling import Bitwise, Sampling
+from gatewise.wiring import Candidates
 
 Kind = TypeVar("Kind", bound=nn.Module)
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
@@ -48,11 +51,12 @@ def logic_network(
     groups: int,
     *,
     tau: float | None = None,
+    candidates: Candidates | None = None,
     seed: int | None = None,
     generator: torch.Generator | None = None,
     **options: Any,
 ) -> LogicNetwork:
-    """The paper's straight network: layers of the given widths, then the sums of the groups.
+    """A straight network, as the paper's: layers of the given widths, then the sums of the groups.
 
     Parameters
     ----------
@@ -61,25 +65,34 @@ def logic_network(
     groups : int
     tau : float, optional
         See `GroupSum`.
+    candidates : RandomCandidates, NearbyCandidates, AllInputs, or a function like them, optional
+        With them the gates learn which wires they read: the layers are `LearnedLayer`, which share one `Bitwise`
+        sampling unless another is given.
     seed : int, optional
         Of wires and weights of all layers: networks with one seed and one shape are equal. Drawn by default.
     generator : torch.Generator, optional
         Draws the weights, and the seed if there is none. By default the weights follow from the seed, and a seed that
         is not given is drawn from torch's global generator.
     **options
-        For every `LogicLayer`; a sampling object is shared.
+        For every `LogicLayer`, or `LearnedLayer`; a sampling object is shared.
 
     Examples
     --------
     >>> net = logic_network(784, [8000] * 6, 10, tau=10.0, seed=0)
     >>> net(torch.rand(2, 784)).shape
     torch.Size([2, 10])
+    >>> from gatewise.wiring import NearbyCandidates
+    >>> logic_network(784, [4000, 4000], 10, candidates=NearbyCandidates((1, 28, 28)), seed=0)[1].k
+    32
     """
+    make: Callable[..., GateLayer] = LogicLayer
+    if candidates is not None:
+        make, options = LearnedLayer, {"candidates": candidates, "sampling": Bitwise(), **options}
     seed = draw_seed(generator) if seed is None else as_integer("seed", seed, 0, MAX_SEED)
     generator = generator or torch.Generator().manual_seed(seed)
     layers: list[nn.Module] = []
     for position, (n_in, n_out) in enumerate(pairwise([in_features, *widths])):
-        layers.append(LogicLayer(n_in, n_out, seed=seed, position=position, generator=generator, **options))
+        layers.append(make(n_in, n_out, seed=seed, position=position, generator=generator, **options))
     return LogicNetwork(*layers, GroupSum(groups, tau))
 
 
@@ -88,8 +101,8 @@ def with_sampling(module: nn.Module, sampling: Sampling) -> nn.Module:
 
     Parameters
     ----------
-    module : Module with LogicLayers
-    sampling : Soft, HardStraightThrough or Gumbel
+    module : Module with layers of gates
+    sampling : Soft, HardStraightThrough, Gumbel or Bitwise
         Shared by all layers.
 
     Examples
@@ -100,7 +113,7 @@ def with_sampling(module: nn.Module, sampling: Sampling) -> nn.Module:
     """
     copied = copy.deepcopy(module)
     for part in copied.modules():
-        if isinstance(part, LogicLayer):
+        if isinstance(part, GateLayer):
             part.sampling = sampling
     return copied
 
@@ -116,6 +129,7 @@ def can_run_together(layers: Sequence[nn.Module]) -> TypeGuard[list[LogicLayer]]
     return (
         bool(layers)
         and all(is_plain(layer, LogicLayer) and isinstance(layer.relaxation, Probabilistic) for layer in layers)
+        and not any(layer.training and isinstance(layer.sampling, Bitwise) for layer in layers)
         and all(before.out_features == layer.in_features for before, layer in pairwise(layers))
     )
 

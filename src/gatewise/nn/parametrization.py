@@ -18,6 +18,9 @@ from gatewise.nn import functional, native
 from gatewise.nn.sampling import Sampling
 
 ALL_OPERATORS = tuple(range(len(NAMES)))
+NO_CONSTANTS = ALL_OPERATORS[1:-1]
+"""The operators without false and true, which no gate needs to become."""
+
 Initialization = Callable[[tuple[int, ...], int, torch.Generator | None], Tensor]
 
 
@@ -110,6 +113,11 @@ class Softmax:
             sampling.observe(confidence, self.n_parameters)
         return coefficients
 
+    def relax(self, weight: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
+        """Coefficients of the mixtures at a temperature, and of the most probable operators, (n_gates, 4) each."""
+        mixed = functional.mix_gates(weight, self.operators, temperature)
+        return mixed, functional.mix_gates(weight.detach(), self.operators, temperature, hard=True)
+
     def probabilities(self, weight: Tensor, sampling: Sampling, training: bool) -> Tensor:
         """Weights of the operators of every gate, (n_parameters, n_gates), for relaxations without coefficients."""
         (logits,), temperature, hard = sampling.prepare([weight]) if training else ([weight], 1.0, True)
@@ -149,17 +157,16 @@ class Light:
 
     def coefficients(self, weights: Sequence[Tensor], sampling: Sampling, training: bool) -> Tensor:
         """Coefficients of the gates of all `weights`, one after the other, (n_gates, 4)."""
-        theta = torch.cat(list(weights), 1)
-        soft = 0.5 + 0.5 * theta.sin()
-        hard = (soft.detach() >= 0.5).to(theta.dtype)
+        soft, hard = self.relax(torch.cat(list(weights), 1))
         if not training:
-            truth = hard
-        elif sampling.is_hard:
-            truth = hard + soft - soft.detach()
-        else:
-            truth = soft
-        t00, t01, t10, t11 = truth
-        return torch.stack([t00, t10 - t00, t01 - t00, t11 - t10 - t01 + t00], 1)
+            return hard
+        return hard + soft - soft.detach() if sampling.is_hard else soft
+
+    def relax(self, weight: Tensor, temperature: float = 1.0) -> tuple[Tensor, Tensor]:
+        """Coefficients of the soft truth tables and of the rounded ones, (n_gates, 4) each; there is no temperature."""
+        soft = 0.5 + 0.5 * weight.sin()
+        hard = (soft.detach() >= 0.5).to(weight.dtype)
+        return functional.table_coefficients(soft), functional.table_coefficients(hard)
 
     def gates(self, weight: Tensor) -> np.ndarray:
         """The gate whose truth table the rounded entries are, uint8 (n_gates,)."""

@@ -2,7 +2,7 @@
 
 In: logits. Out: logits, the temperature of their softmax, and whether the forward pass takes the largest. Evaluation
 always takes the largest. `Soft` and `Gumbel` are values: two with the same settings are equal. `HardStraightThrough`
-adapts, so it is a module with a state, and layers adapt together if they share one object.
+and `Bitwise` have a temperature that changes, so they are modules with a state, and layers share one object.
 """
 
 from collections.abc import Sequence
@@ -106,4 +106,39 @@ class Gumbel:
         return -exponential.log()
 
 
-Sampling = Soft | HardStraightThrough | Gumbel
+class Bitwise(nn.Module):
+    """Training on bits: forward the most probable gate and wire, so that every activation is 0 or 1.
+
+    Gradients see softmaxes at `temperature`: over a gate's operators, over a pin's candidates. The derivative of a gate
+    by an operand is that of the mixture, not of the gate that was taken. Native steps run 64 rows to a word, and what
+    they train has no gap to its circuit.
+
+    Parameters
+    ----------
+    temperature : float
+        Positive; part of the state, so that a schedule can lower it.
+
+    Examples
+    --------
+    >>> Bitwise(4.0).prepare([])[1:]
+    (4.0, True)
+    """
+
+    is_hard = True
+    temperature: Tensor
+
+    def __init__(self, temperature: float = 4.0) -> None:
+        super().__init__()
+        if not 0 < temperature < float("inf"):
+            raise ValueError(f"temperature must be positive and finite, got {temperature}")
+        self.register_buffer("temperature", torch.tensor(float(temperature), dtype=torch.float64))
+
+    def prepare(self, logits: Sequence[Tensor]) -> tuple[Sequence[Tensor], float, bool]:
+        """Logits, temperature, and whether to take the largest."""
+        return logits, float(self.temperature), True
+
+    def observe(self, confidence: float, n_operators: int) -> None:
+        """Nothing to adapt."""
+
+
+Sampling = Soft | HardStraightThrough | Gumbel | Bitwise

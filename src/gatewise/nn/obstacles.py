@@ -1,0 +1,73 @@
+"""Whether native steps can train a network, and if not, why: the layer and the rule that it breaks."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TypeGuard, cast
+
+import torch
+from torch import Tensor, nn
+
+from gatewise.nn.base import GateLayer
+from gatewise.nn.head import GroupSum
+from gatewise.nn.layer import LogicLayer
+from gatewise.nn.learned import LearnedLayer
+from gatewise.nn.network import LogicNetwork, is_plain
+from gatewise.nn.parametrization import Softmax
+from gatewise.nn.relaxation import Probabilistic
+from gatewise.nn.sampling import Bitwise
+
+
+def find_obstacle(net: nn.Module) -> str | None:
+    """Why native steps cannot train a network, as the rest of a sentence that begins with "net must"; None if they can.
+
+    Examples
+    --------
+    >>> from gatewise.nn import Light, logic_network
+    >>> find_obstacle(logic_network(4, [8], 2, parametrization=Light()))
+    'have Softmax as the parametrization of every layer, got Light() at layer 0'
+    """
+    if type(net).forward not in (nn.Sequential.forward, LogicNetwork.forward):
+        return f"be a LogicNetwork or Sequential, got {type(net).__name__}"
+    parts = list(cast(nn.Sequential, net))
+    if len(parts) < 2 or not is_plain(parts[-1], GroupSum):
+        return f"hold layers of gates and a GroupSum at the end, got {type(parts[-1]).__name__ if parts else 'nothing'}"
+    first = parts[0]
+    for position, (layer, following) in enumerate(pairwise(parts)):
+        if not (_is_layer(layer) and _is_layer(first)):
+            return f"hold layers of gates without hooks before the GroupSum, got {type(layer).__name__} at {position}"
+        for holds, rule, got in _rules(layer, first, following):
+            if not holds:
+                return f"have {rule}, got {got} at layer {position}"
+    return None
+
+
+def _is_layer(module: nn.Module) -> TypeGuard[GateLayer]:
+    return is_plain(module, LogicLayer) or is_plain(module, LearnedLayer)
+
+
+def _rules(layer: GateLayer, first: GateLayer, following: nn.Module) -> Iterator[tuple[bool, str, object]]:
+    """What must hold for a layer, in words, and what it has instead."""
+    softmax, on_bits = layer.parametrization, isinstance(layer.sampling, Bitwise)
+    yield on_bits or isinstance(softmax, Softmax), "Softmax as the parametrization of every layer", softmax
+    yield softmax.kind == first.parametrization.kind, "the same operators in every layer", softmax
+    relaxation = layer.relaxation if isinstance(layer, LogicLayer) else Probabilistic()
+    yield isinstance(relaxation, Probabilistic), "the probabilistic relaxation in every layer", relaxation
+    own = f"a {layer.sampling} that is not that of layer 0"
+    yield layer.sampling == first.sampling, "one sampling, which all layers share", own
+    yield on_bits or isinstance(layer, LogicLayer), "Bitwise as the sampling of a LearnedLayer", layer.sampling
+    for name in ("weight", "pins") if isinstance(layer, LearnedLayer) else ("weight",):
+        yield from _rules_of_parameter(name, layer._parameters.get(name), on_bits)
+    if isinstance(layer, LearnedLayer):
+        together = layer.weight.requires_grad == layer.pins.requires_grad
+        yield together, "weight and pins that are frozen together", "one of them that is not"
+    width = following.in_features if isinstance(following, GateLayer) else layer.out_features
+    yield width == layer.out_features, f"{width} gates for the layer after it", layer.out_features
+
+
+def _rules_of_parameter(name: str, tensor: Tensor | None, on_bits: bool) -> Iterator[tuple[bool, str, object]]:
+    plural = name if name == "pins" else "weights"
+    is_native = tensor is not None and tensor.device.type == "cpu" and tensor.dtype == torch.float32
+    kind = "another tensor" if tensor is None else f"{tensor.dtype} on {tensor.device}"
+    yield is_native, f"{plural} in float32 on the CPU", kind
+    is_trained = on_bits or (tensor is not None and tensor.requires_grad)
+    yield is_trained, f"{plural} that require a gradient", "one that does not"
