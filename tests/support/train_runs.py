@@ -12,6 +12,7 @@ import torch
 from support.networks import seeded
 
 from gatewise import nn, train
+from gatewise.wiring import RandomCandidates
 
 torch.set_num_threads(1)  # networks as small as these only wait for a second thread
 
@@ -44,9 +45,16 @@ def gumbel_options() -> dict[str, Any]:
     return {"net": make_network(sampling=nn.Gumbel(generator=seeded(7))), "recipe": recipe}
 
 
+def learned_options() -> dict[str, Any]:
+    """A run on bits whose wiring is learned, with candidates that are exchanged and a temperature that falls."""
+    recipe = dataclasses.replace(RECIPE, temperature=train.Geometric(4.0, 1.0), exchange=train.Exchange(until=0.8))
+    return {"net": make_network(candidates=RandomCandidates(4)), "recipe": recipe}
+
+
 VARIANTS = {
     "soft": dict,
     "gumbel": gumbel_options,
+    "learned": learned_options,
     "straight-through": lambda: {"net": make_network(sampling=nn.HardStraightThrough())},
     "tiny batches": lambda: {"recipe": train.Recipe(epochs=2, batch_size=2, schedule=train.Constant(0.05))},
 }

@@ -26,7 +26,7 @@ from gatewise.store.container import read_container, write_container
 from gatewise.train import Checkpoint, CheckpointError
 
 
-@pytest.mark.parametrize("variant", ["soft", "gumbel", "straight-through"])
+@pytest.mark.parametrize("variant", ["soft", "gumbel", "straight-through", "learned"])
 def test_killed_at_random_moments_the_run_ends_the_same(variant: str, tmp_path: Path) -> None:
     expected = fingerprint(fit_longer(variant))
     rng = random.Random(variant)
@@ -44,7 +44,7 @@ def test_killed_at_random_moments_the_run_ends_the_same(variant: str, tmp_path: 
     assert fingerprint(fit_longer(variant, checkpoint=tmp_path)) == expected
 
 
-@pytest.mark.parametrize("variant", ["soft", "gumbel", "straight-through"])
+@pytest.mark.parametrize("variant", ["soft", "gumbel", "straight-through", "learned"])
 def test_resumed_after_every_single_step_the_run_ends_the_same(variant: str, tmp_path: Path) -> None:
     expected = fingerprint(fit(**VARIANTS[variant]()))
 

@@ -19,9 +19,10 @@ from support.train_runs import RECIPE, VARIANTS, fingerprint, fit, make_data, ma
 from gatewise import Engine, nn, simplify, train
 from gatewise.train import Constant, Cosine, Recipe
 from gatewise.train.checkpoint import restore_state
+from gatewise.wiring import RandomCandidates
 
 
-@pytest.mark.parametrize("variant", ["soft", "gumbel", "straight-through"])
+@pytest.mark.parametrize("variant", ["soft", "gumbel", "straight-through", "learned"])
 def test_the_same_call_gives_the_same_result(variant: str) -> None:
     first = fit(**VARIANTS[variant]())
     torch.rand(3)  # whatever the global generator did in between
@@ -33,7 +34,7 @@ def test_the_seed_makes_a_difference() -> None:
     assert fingerprint(fit(recipe=other)) != fingerprint(fit())
 
 
-@pytest.mark.parametrize("variant", ["soft", "gumbel", "straight-through"])
+@pytest.mark.parametrize("variant", ["soft", "gumbel", "straight-through", "learned"])
 def test_arguments_and_the_global_generator_are_left_alone(variant: str) -> None:
     options = VARIANTS[variant]()
     net = options.pop("net", make_network())
@@ -243,6 +244,36 @@ def test_schedules() -> None:
     assert rates[10:] == sorted(rates[10:], reverse=True)
     assert rates[-1] == pytest.approx(0.1, rel=0.01)
     assert {Constant(0.3)(step, 7) for step in range(7)} == {0.3}
+    assert train.Geometric(8.0, 2.0)(5, 10) == pytest.approx(4.0)
+
+
+@pytest.mark.filterwarnings("ignore::gatewise.train.ConvergenceWarning")
+def test_learned_wiring_finds_what_matters() -> None:
+    rows = np.random.default_rng(0).integers(0, 2, (1500, 40))
+    data = train.Bits(rows, (rows[:, 7] ^ rows[:, 31]) & rows[:, 18])
+    task = train.Classification(2)
+    recipe = Recipe(epochs=60, batch_size=128, schedule=Cosine(0.1), exchange=train.Exchange(until=0.6))
+    scores = []
+    for candidates in (None, RandomCandidates(8)):
+        net = task.network(40, [32, 32], candidates=candidates, sampling=nn.Bitwise(2.0), seed=1)
+        scores.append(train.fit(net, task, data, recipe=recipe).history[-1].score)
+    assert scores[1] > 0.99 > scores[0]
+
+
+@pytest.mark.filterwarnings("ignore::gatewise.train.ConvergenceWarning")
+def test_temperature_and_exchange_by_autograd_equal_native_steps() -> None:
+    recipe = Recipe(
+        epochs=3, batch_size=40, schedule=Constant(0.1), temperature=train.Geometric(4, 1), exchange=train.Exchange()
+    )
+    options = {"candidates": RandomCandidates(4), "seed": 2}
+    results = [
+        fit(net=nn.logic_network(12, [36, 36], 3, **options), recipe=dataclasses.replace(recipe, clip=clip))
+        for clip in (None, 1e9)  # clipping, which changes nothing here, is done by autograd
+    ]
+    native, plain = (dict(result.net.named_parameters()) for result in results)
+    for name in native:
+        torch.testing.assert_close(native[name], plain[name], rtol=1e-2, atol=1e-2)
+    assert torch.equal(results[0].net[0].candidates, results[1].net[0].candidates)
 
 
 def diverge(step: int, n_steps: int) -> float:
@@ -254,7 +285,7 @@ def diverge(step: int, n_steps: int) -> float:
     [
         (lambda: fit(validation=None, recipe=Recipe(patience=3)), ValueError, "validation must be given for early st"),
         (lambda: fit(recipe=Recipe(schedule=diverge)), FloatingPointError, "weights must stay finite, .* in epoch 1"),
-        (lambda: fit(net=torch.nn.Linear(12, 3)), TypeError, "must consist of LogicLayers"),
+        (lambda: fit(net=torch.nn.Linear(12, 3)), TypeError, "must consist of layers of gates"),
         (lambda: Recipe(epochs=0), ValueError, "epochs must be an integer of at least 1, got 0"),
         (lambda: Recipe(batch_size=2.5), ValueError, "batch_size must be an integer of at least 1, got 2.5"),
         (lambda: Recipe(patience=0), ValueError, "patience must be an integer of at least 1, got 0"),
@@ -262,6 +293,9 @@ def diverge(step: int, n_steps: int) -> float:
         (lambda: Recipe(seed=-1), ValueError, "seed must be an integer in"),
         (lambda: Constant(0.0), ValueError, "learning_rate must be positive and finite, got 0.0"),
         (lambda: Cosine(0.1, warmup=1.0), ValueError, r"warmup must be in \[0, 1\)"),
+        (lambda: train.Geometric(0.0, 1.0), ValueError, "start and end must be positive and finite, got 0.0"),
+        (lambda: train.Exchange(1.0), ValueError, r"share must be in \[0, 1\)"),
+        (lambda: train.Exchange(every=0), ValueError, "every must be an integer in 1"),
         (lambda: train.Shift((3,)), ValueError, "shape must be"),
         (lambda: train.Shift((3, 3), pixels=-1), ValueError, "pixels must be at least 0"),
         (lambda: train.Mirror((3, 3), n_thresholds=0), ValueError, "n_thresholds must be at least 1"),

@@ -11,7 +11,7 @@ from gatewise.train.distributed import WorkerLostError, shard
 from gatewise.train.history import History, Record, TensorBoard
 from gatewise.train.loop import Result, fit
 from gatewise.train.problem import ConvergenceWarning
-from gatewise.train.recipe import Constant, Cosine, Recipe
+from gatewise.train.recipe import Constant, Cosine, Exchange, Geometric, Recipe
 from gatewise.train.tasks import Binary, Classification, MultiLabel, Regression
 
 __all__ = [
@@ -24,6 +24,8 @@ __all__ = [
     "Constant",
     "ConvergenceWarning",
     "Cosine",
+    "Exchange",
+    "Geometric",
     "History",
     "Mirror",
     "MultiLabel",

@@ -201,4 +201,5 @@ def _train(problem: Problem, state: State, saver: Saver, bar: Bar, callbacks: Se
             bar.show(record)
             for callback in callbacks if problem.team.rank == 0 else ():
                 callback(record)
+        stepper.exchange_if_due()
     saver.save()

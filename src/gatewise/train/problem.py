@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from gatewise.nn.discretize import take_apart
+from gatewise.nn.discretize import discretize, take_apart
 from gatewise.train.data import Data
 from gatewise.train.distributed import Team
 from gatewise.train.history import Record
@@ -116,8 +116,7 @@ class Problem:
         if score == best or abs(self.baseline - best) < ROUNDING:  # nothing more can be learned
             return None
         ahead = (score - self.baseline) if task.maximize else (self.baseline - score)
-        layers = zip(take_apart(net).layers, take_apart(self.net).layers, strict=True)
-        is_same = all(np.array_equal(trained.gates(), given.gates()) for trained, given in layers)
+        is_same = discretize(net) == discretize(self.net)
         if ahead > ROUNDING and not is_same:
             return None
         unchanged = f"no gate changed in {record.step} steps, and " if is_same else ""

@@ -1,6 +1,6 @@
-"""Recipe: the settings of a run that decide its result, in one value, and the schedules of the learning rate.
+"""Recipe: the settings of a run that decide its result, in one value, and the schedules of rate and temperature.
 
-A schedule takes a step and the number of steps of the run, and gives the learning rate of that step.
+A schedule takes a step and the number of steps of the run, and gives the learning rate, or temperature, of that step.
 """
 
 import math
@@ -66,6 +66,60 @@ class Cosine:
         return self.learning_rate * (self.final + (1 - self.final) * falling)
 
 
+@dataclass(frozen=True)
+class Geometric:
+    """From `start` to `end` by the same factor at every step: for temperatures.
+
+    Examples
+    --------
+    >>> [round(Geometric(4.0, 1.0)(step, 4), 2) for step in range(5)]
+    [4.0, 2.83, 2.0, 1.41, 1.0]
+    """
+
+    start: float
+    end: float
+
+    def __post_init__(self) -> None:
+        if not all(value > 0 and math.isfinite(value) for value in (self.start, self.end)):
+            raise ValueError(f"start and end must be positive and finite, got {self.start} and {self.end}")
+
+    def __call__(self, step: int, n_steps: int) -> float:
+        return self.start * (self.end / self.start) ** (step / n_steps)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """Candidates of learned wiring that are exchanged as training goes on: see `gatewise.nn.LearnedLayer.exchange`.
+
+    Parameters
+    ----------
+    share : float
+        Of the candidates of a pin that are replaced, the least probable ones.
+    every : int
+        Epochs between two exchanges.
+    until : float
+        Share of the epochs after which there are no more, so that those that came last can win.
+
+    Examples
+    --------
+    >>> [epoch for epoch in range(1, 11) if Exchange(every=2, until=0.5).is_due(epoch, 10)]
+    [2, 4]
+    """
+
+    share: float = 0.5
+    every: int = 1
+    until: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.share < 1 and 0 <= self.until <= 1):
+            raise ValueError(f"share must be in [0, 1) and until in [0, 1], got {self.share} and {self.until}")
+        as_integer("every", self.every, 1, MAX_SEED)
+
+    def is_due(self, epoch: int, n_epochs: int) -> bool:
+        """Whether candidates are exchanged when so many epochs are done."""
+        return epoch % self.every == 0 and epoch <= self.until * n_epochs
+
+
 Schedule = Callable[[int, int], float]
 
 
@@ -90,6 +144,10 @@ class Recipe:
         Largest norm of the gradient of all weights together.
     augment : function of a batch and a generator, optional
         Gives the batch to train on, as `Shift` does.
+    temperature : Geometric, or a function of step and number of steps, optional
+        The temperature of a network with `gatewise.nn.Bitwise`; by default it stays as it is.
+    exchange : Exchange, optional
+        Of the candidates of learned wiring.
 
     Examples
     --------
@@ -105,6 +163,8 @@ class Recipe:
     patience: int | None = None
     clip: float | None = None
     augment: Augment | None = None
+    temperature: Schedule | None = None
+    exchange: Exchange | None = None
 
     def __post_init__(self) -> None:
         for name in ("epochs", "batch_size", "evaluate_every", "patience"):

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gatewise.nn import TrainStep
+from gatewise.nn import Bitwise, LearnedLayer, TrainStep
 from gatewise.train.data import Chunk
 from gatewise.train.problem import Problem
 from gatewise.train.state import Optimizer, State
@@ -34,6 +34,7 @@ class Stepper:
         self._parameters = list(state.net.parameters())
         self._device = self._parameters[0].device
         self._augmenting = torch.Generator()
+        self._samplings = [part for part in state.net.modules() if isinstance(part, Bitwise)]
         self.learning_rate = 0.0
 
     def take(self, chunk: Chunk) -> Sequence[Tensor | float]:
@@ -46,11 +47,34 @@ class Stepper:
             x = torch.cat([self._augment(*each) for each in zip(chunk.x.split(chunk.sizes), steps, strict=True)])
             chunk = chunk._replace(x=x)
         weight = None if chunk.weight is None else chunk.weight * problem.weight_scale
+        schedule = problem.recipe.temperature
+        temperatures = [schedule(step, problem.n_steps) for step in steps] if schedule else None
         if isinstance(optimizer, TrainStep):
-            return optimizer.run(chunk.x, problem.task.native_targets(chunk.y), chunk.sizes, learning_rates, weight)
+            targets = problem.task.native_targets(chunk.y)
+            return optimizer.run(chunk.x, targets, chunk.sizes, learning_rates, weight, temperatures)
         parts = chunk.x, chunk.y, torch.ones(len(chunk.y)) if weight is None else weight
         batches = zip(*(part.split(chunk.sizes) for part in parts), chunk.joint_sizes, learning_rates, strict=True)
-        return [self._take_by_autograd(optimizer, *batch) for batch in batches]
+        losses = []
+        for i, batch in enumerate(batches):
+            for sampling in self._samplings if temperatures else ():
+                sampling.temperature.fill_(temperatures[i])  # type: ignore[index]
+            losses.append(self._take_by_autograd(optimizer, *batch))
+        return losses
+
+    def exchange_if_due(self) -> None:
+        """Exchange candidates of learned wiring after an epoch, as the recipe says."""
+        exchange, state = self._problem.recipe.exchange, self._state
+        if exchange is None or not exchange.is_due(state.epoch, self._problem.recipe.epochs):
+            return
+        if isinstance(state.optimizer, TrainStep):
+            state.optimizer.exchange(exchange.share, draw=state.epoch)
+            return
+        for layer in state.net.modules():
+            if isinstance(layer, LearnedLayer) and layer.pins.requires_grad:
+                lost = layer.exchange(exchange.share, draw=state.epoch)
+                for name, moment in state.optimizer.state[layer.pins].items():
+                    if name != "step":
+                        moment.masked_fill_(lost, 0.0)
 
     def _take_by_autograd(
         self, optimizer: torch.optim.Optimizer, x: Tensor, y: Tensor, weight: Tensor, n_joint: int, learning_rate: float
