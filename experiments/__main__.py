@@ -1,7 +1,9 @@
 """Train, measure and record an experiment of the paper, or draw the records.
 
     python -m experiments NAME [--recipe paper|ours|baselines|giant] [--seeds N] [--epochs N] [--data DIR] [--runs DIR]
+    python -m experiments frontier [--points NAME …] [--seeds N] [--epochs N] [--data DIR] [--runs DIR]
     python -m experiments study-depth|study-operators|study-precision [--seeds N] [--epochs N] [--data DIR]
+    python -m experiments study-learned [--points NAME …] [--seeds N] [--epochs N] [--data DIR]
     python -m experiments figures
 
 A network whose training was stopped goes on when the same command is given again; studies and networks that are the
@@ -21,10 +23,11 @@ from benchmarks.data.mnist import find_data
 from benchmarks.records import start
 from experiments import measuring, records
 from experiments.baselines import run_baselines
-from experiments.data import LOADERS
+from experiments.data import LOADERS, Dataset
 from experiments.figures import draw_figures
+from experiments.frontier import POINTS, validate, vary
 from experiments.giants import measure_giant
-from experiments.plans import RECIPES, paper
+from experiments.plans import RECIPES, Plan, paper
 from experiments.settings import SETTINGS
 from experiments.studies import EPOCHS, STUDIES, run_case
 from experiments.training import train_network
@@ -41,6 +44,7 @@ def main() -> None:
     )
     parser.add_argument("name", choices=[*SETTINGS, *COMMANDS])
     parser.add_argument("--recipe", choices=list(ACTIONS), default="ours")
+    parser.add_argument("--points", nargs="+", choices=list(POINTS), default=list(POINTS), help="of the frontier")
     parser.add_argument("--seeds", type=int, default=1, help="networks to train, with seeds 0, 1, …")
     parser.add_argument("--epochs", type=int, help="in all stages together (default: the recipe's)")
     parser.add_argument("--data", type=Path, help="folder of the data sets (default: $GATEWISE_DATA)")
@@ -63,15 +67,27 @@ def main() -> None:
 
 
 def run_network(args: argparse.Namespace) -> None:
-    """Train each seed; measure them all; append the record."""
+    """Train and measure a network of the paper."""
     setting = SETTINGS[args.name]
     data = LOADERS[setting.data](find_data(args.data))
-    plan = RECIPES[args.recipe](setting, data)
+    train_seeds(args, args.name, args.recipe, setting.widths, RECIPES[args.recipe](setting, data), data)
+
+
+def run_frontier(args: argparse.Namespace) -> None:
+    """Train, measure and record the points of the frontier."""
+    for name in args.points:
+        point = POINTS[name]
+        data = LOADERS[point.data](find_data(args.data))
+        train_seeds(args, name, "frontier", list(point.widths), point.plan(data), data)
+
+
+def train_seeds(args: argparse.Namespace, name: str, recipe: str, widths: list[int], plan: Plan, data: Dataset) -> None:
+    """Train each seed of one network; measure them all; append the record."""
     plan = plan if args.epochs is None else plan.scaled(args.epochs)
     seeds, models = [], []
     for seed in range(args.seeds):
-        folder = args.runs / f"{args.name}-{args.recipe}-{plan.epochs}-{seed}"
-        trained = train_network(setting, plan, data, seed, folder=folder, report=print_flushed)
+        folder = args.runs / f"{name}-{recipe}-{plan.epochs}-{seed}"
+        trained = train_network(widths, plan, data, seed, folder=folder, report=print_flushed)
         folder.mkdir(parents=True, exist_ok=True)
         trained.model.save(folder / "model.gw")
         if not args.train_only:
@@ -81,9 +97,9 @@ def run_network(args: argparse.Namespace) -> None:
     if args.train_only:
         return
     accuracy = measuring.summarize([each["accuracy"] for each in seeds])
-    found = {"name": args.name, "recipe": args.recipe, "threads": args.threads, "accuracy": accuracy, "seeds": seeds}
+    found = {"name": name, "recipe": recipe, "threads": args.threads, "accuracy": accuracy, "seeds": seeds}
     record(args, found | {"time": measuring.time_model(models[0], data)})
-    print_flushed(f"{args.name} {args.recipe}: {accuracy['mean']:.2f} ± {accuracy['std']:.2f} %")
+    print_flushed(f"{name} {recipe}: {accuracy['mean']:.2f} ± {accuracy['std']:.2f} %")
 
 
 def record_baselines(args: argparse.Namespace) -> None:
@@ -112,6 +128,18 @@ def record_study(args: argparse.Namespace) -> None:
     record(args, {"name": "mnist", "recipe": f"study {study}", "threads": args.threads, "cases": cases})
 
 
+def record_learned(args: argparse.Namespace) -> None:
+    """Vary the choices of the frontier's points, one at a time, and append a record of each point."""
+    for name in args.points:
+        point, cases = POINTS[name], []
+        data = LOADERS[point.data](find_data(args.data))
+        for label, varied in vary(point):
+            for seed in range(args.seeds):
+                cases.append(validate(label, varied, data, seed=seed, epochs=args.epochs or point.epochs))
+                print_flushed(f"{name} {label} seed {seed}: {cases[-1]['accuracy']:.2f} %")
+        record(args, {"name": name, "recipe": "study learned", "threads": args.threads, "cases": cases})
+
+
 def record(args: argparse.Namespace, found: records.Record) -> None:
     """Append what was found, with the run that found it."""
     records.append(found | args.run)
@@ -123,7 +151,12 @@ def write_figures(args: argparse.Namespace) -> None:
         print_flushed(str(path.relative_to(Path.cwd())))
 
 
-COMMANDS = {**{f"study-{name}": record_study for name in STUDIES}, "figures": write_figures}
+COMMANDS = {
+    **{f"study-{name}": record_study for name in STUDIES},
+    "study-learned": record_learned,
+    "frontier": run_frontier,
+    "figures": write_figures,
+}
 ACTIONS = {**dict.fromkeys(RECIPES, run_network), "baselines": record_baselines, "giant": record_giant}
 
 

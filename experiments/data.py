@@ -70,12 +70,13 @@ def load_breast_cancer(folder: Path) -> Dataset:
     return _from_table(Table(table.name, table.X.iloc[order], table.y[order], official=len(train)))
 
 
-def load_mnist_images(folder: Path) -> Dataset:
-    """MNIST."""
+def load_idx_images(folder: Path, name: str) -> Dataset:
+    """MNIST, or Fashion-MNIST, which has the same form."""
     for part in ("train", "t10k"):
         for kind in ("images-idx3", "labels-idx1"):
-            check_file(folder, f"mnist/{part}-{kind}-ubyte.gz")
-    return Dataset(*load_mnist(folder, "train"), *load_mnist(folder, "t10k"), shape=(1, 28, 28))
+            check_file(folder, f"{name}/{part}-{kind}-ubyte.gz")
+    training, test = (load_mnist(folder, part, name) for part in ("train", "t10k"))
+    return Dataset(*training, *test, shape=(1, 28, 28))
 
 
 def load_cifar(folder: Path) -> Dataset:
@@ -95,7 +96,7 @@ LOADERS: dict[str, Callable[[Path], Dataset]] = {
     **{f"monk-{i}": partial(load_monk, number=i) for i in (1, 2, 3)},
     "adult": load_adult,
     "breast-cancer": load_breast_cancer,
-    "mnist": load_mnist_images,
+    **{name: partial(load_idx_images, name=name) for name in ("mnist", "fashion-mnist")},
     "cifar10": load_cifar,
 }
 

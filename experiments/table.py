@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from benchmarks.numbers.text import number, render_table
+from experiments.frontier import POINTS, PUBLISHED
 from experiments.records import Record, Records
 from experiments.settings import BASELINES, SETTINGS, Setting
 
@@ -19,6 +20,7 @@ TITLES = {
 }
 NETWORK_COLUMNS = ["network", "run", "Acc. %", "soft %", "# Param.", "OPs", "Space", "T. [CPU]", "training"]
 BASELINE_COLUMNS = ["network", "model", "the paper's %", "here %", "the paper's # Param.", "here"]
+FRONTIER_COLUMNS = ["data", "method", "gates", "OPs", "Acc. %", "T. [CPU]", "training", "source"]
 GIANT_COLUMNS = ["network", "# Param.", "OPs", "Space, bytes", "T. [CPU], µs", "seconds to", "memory"]
 
 INTRODUCTION = """\
@@ -40,6 +42,8 @@ def render(records: Records) -> str:
     for title, names in TITLES.items():
         rows = [row for name in names for row in _network_rows(SETTINGS[name], records)]
         parts.append(f"## {title}\n\n{render_table(NETWORK_COLUMNS, rows)}\n")
+    if any(recipe == "frontier" for _, recipe in records):
+        parts.append(f"## Learned wiring\n\n{render_table(FRONTIER_COLUMNS, _frontier_rows(records))}\n")
     parts.append(f"## Baselines\n\n{render_table(BASELINE_COLUMNS, _baseline_rows(records))}\n")
     parts.append(f"## Networks with random gates\n\n{render_table(GIANT_COLUMNS, _giant_rows(records))}\n")
     machines = sorted({record["machine"]["cpu"] for record in records.values()})
@@ -76,6 +80,21 @@ def _describe_seeds(record: Record) -> Iterable[str]:
     yield from (f"{mean(key):,.0f}" for key in ("gates", "gates_simplified", "bytes"))
     yield f"{number(time['packed_ns'])} / {number(time['raw_ns'])}"
     yield _describe_seconds(mean("seconds"))
+
+
+def _frontier_rows(records: Records) -> Iterable[Sequence[str]]:
+    """Ours and what others published, by data set and size."""
+    rows = [
+        (each.data, each.n_gates, (each.method, "", f"{each.accuracy:.2f}", "", "", each.source)) for each in PUBLISHED
+    ]
+    for name, point in POINTS.items():
+        if record := records.get((name, "frontier")):
+            accuracy, _, _, simplified, _, ns, seconds = _describe_seeds(record)
+            n, epochs = len(record["seeds"]), record["seeds"][0]["epochs"]
+            source = f"{n} seed{'s' * (n > 1)}, {epochs} epochs"
+            rows.append((point.data, sum(point.widths), ("ours", simplified, accuracy, ns, seconds, source)))
+    for data, n_gates, (method, *others) in sorted(rows, key=lambda row: row[:2]):
+        yield data, method, f"{n_gates:,}", *others
 
 
 def _baseline_rows(records: Records) -> Iterable[Sequence[str]]:

@@ -1,10 +1,10 @@
 """One network, trained as a plan says, to a model.
 
-In: a setting, a plan, data, a seed, a folder for checkpoints. Out: `Trained`: the network, its circuit, its history.
-Invariant: the same call after a kill goes on where it was, and after it has finished trains nothing.
+In: widths of layers, a plan, data, a seed, a folder for checkpoints. Out: `Trained`: the network, its circuit, its
+history. Invariant: the same call after a kill goes on where it was, and after it has finished trains nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,10 +14,9 @@ import torch
 
 from experiments.data import Dataset
 from experiments.plans import Plan, Stage
-from experiments.settings import Setting
 from gatewise import Circuit, Model, nn
 from gatewise.train import Bits, Checkpoint, Classification, Recipe, Record, Result, fit, split
-from gatewise.wiring import NearbyWiring
+from gatewise.wiring import NearbyWiring, SeededCircuit
 
 RESTARTS_A_SEED = 10_000  # seeds of networks that a seed of an experiment may use
 CHECKPOINT_STEPS = 2000
@@ -35,7 +34,7 @@ class Trained:
 
 
 def train_network(
-    setting: Setting, plan: Plan, data: Dataset, seed: int, *, folder: Path | None, report: Callable[[str], None]
+    widths: Sequence[int], plan: Plan, data: Dataset, seed: int, *, folder: Path | None, report: Callable[[str], None]
 ) -> Trained:
     """The best of the plan's restarts; a folder keeps checkpoints if there is one network only."""
     rows = Bits(plan.encoder.encode_rows(data.X), data.y)
@@ -43,7 +42,7 @@ def train_network(
     spent = 0.0
     for i in range(plan.n_restarts):
         own_seed = seed if plan.n_restarts == 1 else RESTARTS_A_SEED * seed + i
-        trained = _train_stages(setting, plan, rows, own_seed, folder if plan.n_restarts == 1 else None, report)
+        trained = _train_stages(widths, plan, rows, own_seed, folder if plan.n_restarts == 1 else None, report)
         spent += trained.seconds
         n_wrong = int((trained.result.predict(rows.packed) != rows.targets).sum())
         length = trained.model.circuit.n_gates + plan.exception_gates * n_wrong
@@ -54,12 +53,12 @@ def train_network(
 
 
 def _train_stages(
-    setting: Setting, plan: Plan, rows: Bits, seed: int, folder: Path | None, report: Callable[[str], None]
+    widths: Sequence[int], plan: Plan, rows: Bits, seed: int, folder: Path | None, report: Callable[[str], None]
 ) -> Trained:
     task = Classification(int(rows.targets.max()) + 1)
     training, validation = split(rows, plan.held_out, seed=seed) if plan.held_out else (rows, None)
     training = training.take(np.tile(np.arange(len(training)), plan.repeats)) if plan.repeats > 1 else training
-    net: torch.nn.Module = task.network(rows.n_features, setting.widths, tau=plan.tau, seed=seed, **plan.options)
+    net: torch.nn.Module = task.network(rows.n_features, widths, tau=plan.tau, seed=seed, **plan.options)
     curve: list[Record] = []
     for i, stage in enumerate(plan.stages):
         net = nn.with_sampling(net, nn.HardStraightThrough()).train() if stage.hard else net.train()
@@ -78,9 +77,16 @@ def _train_stages(
             raise KeyboardInterrupt
         curve += [_later(record, before) for record in result.history]
         net = result.net
+    model = result.model(plan.encoder, circuit=_find_seeded(result, plan))
+    return Trained(result, model, result.circuit(), curve, curve[-1].seconds)
+
+
+def _find_seeded(result: Result, plan: Plan) -> SeededCircuit | None:
+    """The circuit with the seed of its wires instead of the wires, if they came from a seed."""
+    if "candidates" in plan.options:
+        return None
     wiring = plan.options.get("wiring")
-    seeded = nn.discretize_seeded(result.net, wiring if isinstance(wiring, NearbyWiring) else None)
-    return Trained(result, result.model(plan.encoder, circuit=seeded), result.circuit(), curve, curve[-1].seconds)
+    return nn.discretize_seeded(result.net, wiring if isinstance(wiring, NearbyWiring) else None)
 
 
 def _make_recipe(plan: Plan, stage: Stage, seed: int) -> Recipe:

@@ -13,7 +13,7 @@ require_module("sklearn", "pip install -c constraints.txt scikit-learn")
 require_module("matplotlib", "pip install -c constraints.txt matplotlib")
 
 from benchmarks.data import files
-from experiments import measuring, plans, records, studies, table, training
+from experiments import frontier, measuring, plans, records, studies, table, training
 from experiments.data import Dataset
 from experiments.figures import draw_figures
 from experiments.settings import SETTINGS, Setting
@@ -69,30 +69,49 @@ def test_data_files_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_network_is_trained_measured_and_resumed(data: Dataset, tmp_path: Path) -> None:
     plan, lines = dataclasses.replace(make_plan(data, (40, 10)), batch_size=10), []
-    trained = training.train_network(SETTING, plan, data, 0, folder=tmp_path / "run", report=lines.append)
+    trained = training.train_network(SETTING.widths, plan, data, 0, folder=tmp_path / "run", report=lines.append)
     assert len(lines) == len(trained.curve) == 50
     measured = measuring.measure_seed(trained, plan, data, 0)
     assert measured["accuracy"] > 60
     assert measured["gates"] == SETTING.n_gates > measured["gates_simplified"]
     assert measured["gap"] == measured["soft_accuracy"] - measured["accuracy"]
-    again = training.train_network(SETTING, plan, data, 0, folder=tmp_path / "run", report=lines.append)
+    again = training.train_network(SETTING.widths, plan, data, 0, folder=tmp_path / "run", report=lines.append)
     assert len(lines) == 50  # nothing was trained
     assert again.model == trained.model
-    fresh = training.train_network(SETTING, plan, data, 0, folder=None, report=silent)
+    fresh = training.train_network(SETTING.widths, plan, data, 0, folder=None, report=silent)
     assert fresh.model == trained.model
 
 
 def test_the_shortest_of_several_networks_is_kept(data: Dataset) -> None:
     plan = dataclasses.replace(make_plan(data, (2, 1)), n_restarts=3, repeats=2)
     single = dataclasses.replace(plan, n_restarts=1)
-    kept = training.train_network(SETTING, plan, data, 0, folder=None, report=silent)
-    tried = [training.train_network(SETTING, single, data, i, folder=None, report=silent) for i in range(3)]
+    kept = training.train_network(SETTING.widths, plan, data, 0, folder=None, report=silent)
+    tried = [training.train_network(SETTING.widths, single, data, i, folder=None, report=silent) for i in range(3)]
 
     def length(trained: training.Trained) -> int:
         n_wrong = int((trained.model.predict(data.X) != data.y).sum())
         return trained.model.circuit.n_gates + plan.exception_gates * n_wrong
 
     assert length(kept) == min(map(length, tried))
+
+
+def test_a_point_of_the_frontier_is_trained_validated_and_shown(data: Dataset) -> None:
+    point = frontier.Point("mnist-1k", "tiny", (60, 60), tau=2.0, epochs=30, n_thresholds=2, radius=2, k=8)
+    plan = dataclasses.replace(point.plan(data), batch_size=20)
+    trained = training.train_network(point.widths, plan, data, 0, folder=None, report=silent)
+    measured = measuring.measure_seed(trained, plan, data, 0)
+    assert measured["accuracy"] > 60
+    assert measured["gap"] == 0
+    validated = frontier.validate("as it is", point, data, seed=0, epochs=2)
+    assert validated["epochs"] == 2
+    labels = [label for label, _ in frontier.vary(point)]
+    assert len(set(labels)) == len(labels) > 10
+    common = {"accuracy": measuring.summarize([90.0, 92.0]), "seeds": [measured] * 2}
+    run = {"command": "python -m experiments frontier", "machine": {"cpu": "one of ours"}}
+    time = {"time": {"packed_ns": 95.4, "raw_ns": 1234.0}}
+    text = table.render({("mnist-1k", "frontier"): {"recipe": "frontier"} | common | run | time})
+    assert "| mnist | LILogicNet | 1,000 |  | 96.16 |" in text
+    assert "| mnist | ours | 1,000 |" in text
 
 
 def test_plans_are_scaled_to_epochs(data: Dataset) -> None:
@@ -104,7 +123,7 @@ def test_plans_are_scaled_to_epochs(data: Dataset) -> None:
 
 def test_table_and_figures_from_records(data: Dataset, tmp_path: Path) -> None:
     plan = make_plan(data, (2, 1))
-    trained = training.train_network(SETTING, plan, data, 0, folder=None, report=silent)
+    trained = training.train_network(SETTING.widths, plan, data, 0, folder=None, report=silent)
     measured = measuring.measure_seed(trained, plan, data, 0)
     common = {"accuracy": measuring.summarize([90.0, 92.0]), "seeds": [measured] * 2}
     path = tmp_path / "results.jsonl"

@@ -11,6 +11,7 @@ SOURCES = {
     "adult": "Adult, UCI Machine Learning Repository",
     "breast-cancer": "Breast Cancer (Ljubljana), UCI Machine Learning Repository",
     "mnist": "The MNIST database, LeCun, Cortes and Burges",
+    "fashion-mnist": "Fashion-MNIST, Zalando Research",
     "cifar10": "CIFAR-10, binary version, Krizhevsky, packed as .tar.xz with its folder cifar-10-batches-bin",
 }
 
@@ -28,6 +29,10 @@ SHA256 = {
     "mnist/train-labels-idx1-ubyte.gz": "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
     "mnist/t10k-images-idx3-ubyte.gz": "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
     "mnist/t10k-labels-idx1-ubyte.gz": "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+    "fashion-mnist/train-images-idx3-ubyte.gz": "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84",
+    "fashion-mnist/train-labels-idx1-ubyte.gz": "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845",
+    "fashion-mnist/t10k-images-idx3-ubyte.gz": "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073",
+    "fashion-mnist/t10k-labels-idx1-ubyte.gz": "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5",
     "cifar10/cifar-10-binary.tar.xz": "f765faf079ade9680a4ae437ab86f896cf1c0ef54c436680d5c53071ec618432",
 }
 

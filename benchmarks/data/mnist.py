@@ -1,4 +1,7 @@
-"""MNIST from its original files. In: a folder that has `mnist/`. Out: flat uint8 images and int64 labels."""
+"""MNIST, and data sets of the same form, from their original files.
+
+In: a folder that has `mnist/`, or `fashion-mnist/`. Out: flat uint8 images and int64 labels.
+"""
 
 import gzip
 import os
@@ -18,14 +21,14 @@ def find_data(given: Path | None) -> Path:
     return Path(folder)
 
 
-def load_mnist(data: Path, part: str = "train") -> Images:
+def load_mnist(data: Path, part: str = "train", name: str = "mnist") -> Images:
     """The images and labels of "train" or "t10k"."""
-    folder = data / "mnist"
+    folder = data / name
     try:
         with gzip.open(folder / f"{part}-images-idx3-ubyte.gz") as file:
             images = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 784)
         with gzip.open(folder / f"{part}-labels-idx1-ubyte.gz") as file:
             labels = np.frombuffer(file.read(), np.uint8, offset=8).astype(np.int64)
     except FileNotFoundError as error:
-        raise SystemExit(f"{folder} must hold MNIST's four .gz files, got {error}") from error
+        raise SystemExit(f"{folder} must hold four .gz files, got {error}") from error
     return images, labels

@@ -24,7 +24,8 @@ def explain(net: nn.LogicNetwork, step: nn.TrainStep, x: torch.Tensor, y: torch.
     whole = _time(lambda: step(x, y))
     scale = 1 / head.temperature(layers[-1].out_features)
     adam = (step.learning_rate, *step.betas, step.eps, step.n_steps + 1)
-    twin = step._native_step([layer.weight for layer in layers])
+    steps: Any = step._steps
+    twin = steps._twin([layer.weight for layer in layers])
     options: dict[str, Any] = {"logits": None, "temperature": 1.0, "hard": False, "adam": adam, "pool": pool}
 
     def take_step() -> None:

@@ -1,0 +1,132 @@
+"""The frontier: accuracy against gates on images, with learned wiring that is trained on bits.
+
+In: the name of a point. Out: its network and how it is trained, and what others have published. The study "learned" is
+what the choices here rest on: it varies them one at a time, on images held out.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from experiments.data import Dataset
+from experiments.plans import Plan, Stage
+from experiments.training import train_network
+from gatewise import Encoder
+from gatewise.nn import Bitwise
+from gatewise.train import Chain, Cosine, Mirror, Shift
+from gatewise.train.augment import Augment
+from gatewise.wiring import NearbyCandidates
+
+WARMUP = 0.02
+HELD_OUT = 1 / 6  # share of the training images that the study validates with
+
+
+@dataclass(frozen=True)
+class Point:
+    """A network of the frontier: its data, its layers, and how it is trained.
+
+    A pin of the first layer has `k` candidates, at most `radius` pixels from its gate; `pixels` is the largest shift of
+    an image.
+    """
+
+    name: str
+    data: str
+    widths: tuple[int, ...]
+    tau: float
+    epochs: int
+    n_thresholds: int = 1
+    radius: int = 4
+    k: int = 32
+    temperature: float = 4.0
+    learning_rate: float = 0.1
+    batch_size: int = 256
+    pixels: int = 1
+    mirror: bool = False
+
+    def plan(self, data: Dataset) -> Plan:
+        """How it is trained, on all training images."""
+        assert data.shape is not None
+        layout = (data.shape, self.n_thresholds)
+        steps: list[Augment] = [Shift(data.shape, self.pixels, self.n_thresholds)]
+        steps += [Mirror(*layout)] if self.mirror else []
+        return Plan(
+            Encoder.images(*layout),
+            (Stage(self.epochs, Cosine(self.learning_rate, warmup=WARMUP)),),
+            self.tau,
+            batch_size=self.batch_size,
+            augment=Chain(*steps),
+            held_out=0.0,
+            options={
+                "candidates": NearbyCandidates(*layout, radius=self.radius, k=self.k),
+                "sampling": Bitwise(self.temperature),
+            },
+        )
+
+
+_MNIST = Point("mnist-8k", "mnist", (4000, 4000), tau=8.0, epochs=120)
+_FASHION = replace(_MNIST, name="fashion-8k", data="fashion-mnist", n_thresholds=3)
+_CIFAR = Point("cifar-64k", "cifar10", (32_000, 32_000), tau=40.0, epochs=40, n_thresholds=7, pixels=2, mirror=True)
+POINTS = {
+    point.name: point
+    for point in (
+        replace(_MNIST, name="mnist-1k", widths=(1000,), tau=4.0),
+        _MNIST,
+        replace(_MNIST, name="mnist-16k", widths=(8000, 8000), tau=12.0),
+        _FASHION,
+        replace(_FASHION, name="fashion-64k", widths=(32_000, 32_000), tau=24.0, epochs=40),
+        _CIFAR,
+        replace(_CIFAR, name="cifar-256k", widths=(128_000, 128_000), tau=80.0, epochs=30),
+    )
+}
+
+
+class Published(NamedTuple):
+    """A result of others: accuracy in percent of a network of so many two-input gates, as trained."""
+
+    data: str
+    method: str
+    n_gates: int
+    accuracy: float
+    source: str
+
+
+PUBLISHED = (
+    Published("mnist", "fixed random wiring", 48_000, 97.69, "arXiv:2210.08277"),
+    Published("mnist", "fixed random wiring", 384_000, 98.47, "arXiv:2210.08277"),
+    Published("mnist", "LILogicNet", 1000, 96.16, "arXiv:2511.12340"),
+    Published("mnist", "LILogicNet", 2000, 97.04, "arXiv:2511.12340"),
+    Published("mnist", "LILogicNet", 8000, 98.45, "arXiv:2511.12340"),
+    Published("mnist", "LILogicNet", 16_000, 98.92, "arXiv:2511.12340"),
+    Published("cifar10", "fixed random wiring", 48_000, 51.27, "arXiv:2210.08277"),
+    Published("cifar10", "fixed random wiring", 512_000, 57.39, "arXiv:2210.08277"),
+    Published("cifar10", "fixed random wiring", 1_280_000, 60.78, "arXiv:2210.08277"),
+    Published("cifar10", "LILogicNet", 8000, 55.11, "arXiv:2511.12340"),
+    Published("cifar10", "LILogicNet", 64_000, 57.66, "arXiv:2511.12340"),
+    Published("cifar10", "LILogicNet", 256_000, 60.98, "arXiv:2511.12340"),
+)
+
+
+def vary(point: Point) -> Iterator[tuple[str, Point]]:
+    """The point itself, and others that differ from it in one choice."""
+    yield "as it is", point
+    changes: dict[str, list[Any]] = {
+        "tau": [point.tau / 1.4, point.tau * 1.4],
+        "learning_rate": [0.05, 0.2],
+        "temperature": [2.0, 8.0],
+        "k": [16, 64],
+        "radius": [3, 6],
+        "pixels": [0, 2],
+        "widths": [(6000, 2000), (2666, 2666, 2670)],
+        "n_thresholds": [3],
+    }
+    for name, values in changes.items():
+        for value in values:
+            yield f"{name} {value}", replace(point, **{name: value})
+
+
+def validate(label: str, point: Point, data: Dataset, *, seed: int, epochs: int) -> dict[str, Any]:
+    """Train a variation, and score its circuit on the images held out."""
+    plan = replace(point.plan(data).scaled(epochs), held_out=HELD_OUT)
+    trained = train_network(point.widths, plan, data, seed, folder=None, report=lambda line: None)
+    scores = {"accuracy": 100 * trained.curve[-1].score, "seconds": trained.seconds}
+    return {"label": label, "widths": list(point.widths), "seed": seed, "epochs": epochs} | scores
