@@ -59,8 +59,7 @@ struct TrainKernels {
   // Adds to grad_x (if not null) what grad_y says, and to grad_coefficients, which are overwritten if `is_first`.
   void (*backward)(const RelaxedLayer& layer, const float* x, const float* grad_y, float* grad_x,
                    float* grad_coefficients, bool is_first);
-  // Gates begin .. end - 1: their coefficients, and the sum of the largest probability of each: in the mixture, or at
-  // temperature 1 if it is hard.
+  // Gates begin .. end - 1: their coefficients, and the sum of the largest probability of each at temperature 1.
   double (*mix)(const Mixture& mixture, size_t begin, size_t end, float* coefficients);
   // Gradients of the logits from those of the coefficients.
   void (*mix_backward)(const Mixture& mixture, size_t begin, size_t end, const Shares& grads, float* grad_logits);

@@ -98,11 +98,13 @@ double mix_with(const Mixture& m, size_t begin, size_t end, float* coefficients)
     const size_t n = end - at < kLanes ? end - at : kLanes;
     Floats z[kNumGates] = {}, p[kNumGates] = {}, truth[4];
     load_logits(m, operators, at, n, z);
-    Floats scale = softmax(z, operators, m.hard ? 1.0f : m.temperature, p);
+    Floats scale = softmax(z, operators, 1.0f, p);
     for (size_t k = 0; k < n; ++k) confidence[k] += scale[k];
     if (m.hard) {
       harden(z, operators, p);
       scale = splat(1.0f);
+    } else if (m.temperature != 1.0f) {
+      scale = softmax(z, operators, m.temperature, p);
     }
     expect_truth(p, operators, truth);
     store_coefficients(truth, scale, at, n, coefficients);
