@@ -5,8 +5,8 @@ CONSTRAINTS ?= constraints.txt
 BIN := $(VENV)/bin
 START := $(shell date +%s)
 TEMPLATES := src/gatewise/export/templates
-NATIVE := $(wildcard src/native/* src/native/*/*) CMakeLists.txt
-CPP := src/native/*/*.?pp tests/native/*.cpp $(wildcard benchmarks/*/*.cpp benchmarks/*/*.c benchmarks/*/*/*.h) \
+NATIVE := $(wildcard src/native/* src/native/*/* src/native/*/*/*) CMakeLists.txt
+CPP := src/native/*/*.?pp src/native/*/*/*.?pp tests/native/*.cpp $(wildcard benchmarks/*/*.cpp benchmarks/*/*.c benchmarks/*/*/*.h) \
 	$(TEMPLATES)/*/*.[ch] $(TEMPLATES)/*/*.cu $(TEMPLATES)/*/*.mjs
 export PIP_CONSTRAINT := $(CURDIR)/$(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

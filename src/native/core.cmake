@@ -17,7 +17,7 @@ add_library(gatewise_core STATIC
   ${native_dir}/engine/schedule.cpp
   ${native_dir}/encode/encoder.cpp
   ${native_dir}/encode/search_tree.cpp
-  ${native_dir}/train/bit_step.cpp
+  ${native_dir}/train/bits/step.cpp
   ${native_dir}/train/losses.cpp
   ${native_dir}/train/mixtures.cpp
   ${native_dir}/train/samples.cpp

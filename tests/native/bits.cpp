@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "simd/targets.hpp"
-#include "train/bit_step.hpp"
+#include "train/bits/step.hpp"
 
 namespace gw = gatewise;
 

@@ -9,7 +9,7 @@
 
 #include "bind/module.hpp"
 #include "bind/train.hpp"
-#include "train/bit_step.hpp"
+#include "train/bits/step.hpp"
 
 namespace nb = nanobind;
 namespace gw = gatewise;

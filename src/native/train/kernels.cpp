@@ -1,10 +1,10 @@
 // The inner loops of training; compiled once per target, under the rule of simd/targets.hpp.
 #include "train/kernels.hpp"
 
+#include "train/bits/pins.inc.hpp"
 #include "train/gates.inc.hpp"
 #include "train/light.inc.hpp"
 #include "train/mixture.inc.hpp"
-#include "train/pins.inc.hpp"
 
 namespace gatewise {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "circuit/gates.hpp"
-#include "train/bit_kernels.hpp"
+#include "train/bits/kernels.hpp"
 
 namespace gatewise {
 

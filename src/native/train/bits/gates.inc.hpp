@@ -3,7 +3,7 @@
 
 #include "simd/floats.hpp"
 #include "simd/words.hpp"
-#include "train/bit_kernels.hpp"
+#include "train/bits/kernels.hpp"
 #include "train/gates.inc.hpp"
 #include "train/mixture.inc.hpp"
 

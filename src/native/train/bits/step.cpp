@@ -1,4 +1,4 @@
-#include "train/bit_step.hpp"
+#include "train/bits/step.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
 // Pins that learn which wire to read: the choice, and a step of its logits.
 #pragma once
 
-#include "train/bits.inc.hpp"
+#include "train/bits/gates.inc.hpp"
 
 namespace gatewise {
 namespace {
