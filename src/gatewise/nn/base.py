@@ -134,6 +134,17 @@ def check_input(layer: GateLayer, x: Tensor) -> Tensor:
     return x if x.is_floating_point() or x.dtype == torch.bool else x.to(layer.weight.dtype)
 
 
+def check_bits(x: Tensor) -> None:
+    """Raise ValueError unless all values are 0 or 1.
+
+    Examples
+    --------
+    >>> check_bits(torch.tensor([0.0, 1.0]))
+    """
+    if x.is_floating_point() and not bool(((x == 0) | (x == 1)).all()):
+        raise ValueError("x must be 0 or 1 for training on bits, got values between; use another sampling")
+
+
 def as_bits(layer: GateLayer, x: Tensor) -> Tensor:
     """x as floats that are all 0 or 1, with the layer's factor on its gradient; anything else is a ValueError.
 
@@ -144,8 +155,7 @@ def as_bits(layer: GateLayer, x: Tensor) -> Tensor:
     [[0.0, 1.0]]
     """
     x = check_input(layer, x)
-    if x.is_floating_point() and not bool(((x == 0) | (x == 1)).all()):
-        raise ValueError("x must be 0 or 1 for training on bits, got values between; use another sampling")
+    check_bits(x)
     values = x.to(layer.weight.dtype) if x.dtype == torch.bool else x
     return functional.scale_gradient(values, layer.grad_factor)
 

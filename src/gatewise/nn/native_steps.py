@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from gatewise import _native
-from gatewise.nn.base import GateLayer
+from gatewise.nn.base import GateLayer, check_bits
 from gatewise.nn.layer import LogicLayer, native_stack
 from gatewise.nn.learned import LearnedLayer
 from gatewise.nn.native import current_pool
@@ -86,8 +86,7 @@ class BitSteps:
 
     def convert(self, x: Tensor) -> np.ndarray:
         """Rows as the kernels read them: bool, the bits of a row together."""
-        if x.is_floating_point() and not bool(((x == 0) | (x == 1)).all()):
-            raise ValueError("x must be 0 or 1 for training on bits, got values between; use another sampling")
+        check_bits(x)
         return x.bool().contiguous().numpy()
 
     def run(self, rows: np.ndarray, loss: _native.Loss, adam: Adam) -> tuple[float, float]:
