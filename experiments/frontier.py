@@ -1,7 +1,7 @@
 """The frontier: accuracy against gates on images, with learned wiring that is trained on bits.
 
-In: the name of a point. Out: its network and how it is trained, and what others have published. The study "learned" is
-what the choices here rest on: it varies them one at a time, on images held out.
+In: the name of a point. Out: its network and how it is trained, and what others have published. The settings are places
+to start from; the study "learned" varies them one at a time, on images held out, and decides before one is recorded.
 """
 
 from collections.abc import Iterator
