@@ -62,6 +62,11 @@ void check_destruction() {
   }
 }
 
+#ifdef __SANITIZE_ADDRESS__
+// That sanitizer's allocator leaves a child the locks that other threads held at the fork: any of its allocations may
+// wait for ever.
+void check_busy_forks() {}
+#else
 // Forks while other threads hold the pool's locks, and items of an Idle.
 void check_busy_forks() {
   gw::Pool pool(2);
@@ -81,6 +86,7 @@ void check_busy_forks() {
   stop = true;
   for (std::thread& other : others) other.join();
 }
+#endif
 
 }  // namespace
 
