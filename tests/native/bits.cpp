@@ -1,4 +1,5 @@
 // Training on bits without Python: every target against plain loops over samples, and thread counts against each other.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -105,6 +106,31 @@ void check_backward(const gw::BitKernels& kernels, const Case& c) {
   require_close(grad_x, expected_x, 1e-4f, "grad_x");
 }
 
+// The same sums, tile after tile.
+void check_tiles(const gw::BitKernels& kernels, const Case& c) {
+  std::vector<float> of_coefficients(4 * Case::kOut, 7), expected(4 * Case::kOut);
+  std::vector<float> grad_x(Case::kIn * c.row), expected_x(Case::kIn * c.row);
+  kernels.sum(c.layer(), c.n_words, 0, Case::kOut, c.x.data(), c.grad_rows(), expected.data());
+  gw::ReaderLists readers;
+  readers.build(Case::kIn, c.a, c.b);
+  kernels.pass_back(c.layer(), c.n_words, 0, Case::kIn, c.x.data(), c.grad_rows(), readers.view(), expected_x.data());
+  const size_t n_rows = c.grads.size() / c.row;
+  for (size_t tile = 0; tile < 2 * c.n_words; ++tile) {
+    std::vector<uint32_t> x(Case::kIn);
+    std::vector<float> rows(n_rows * gw::kBitTile), of_tile(Case::kIn * gw::kBitTile);
+    for (size_t wire = 0; wire < Case::kIn; ++wire) x[wire] = gw::tile_of(c.x.data() + wire * c.n_words, tile);
+    for (size_t r = 0; r < n_rows; ++r)
+      std::copy_n(c.grads.data() + r * c.row + tile * gw::kBitTile, gw::kBitTile, rows.data() + r * gw::kBitTile);
+    kernels.backward_tile(c.layer(), Case::kOut, x.data(), {rows.data(), Case::kPerRow}, of_tile.data(),
+                          of_coefficients.data(), tile == 0);
+    for (size_t wire = 0; wire < Case::kIn; ++wire)
+      std::copy_n(of_tile.data() + wire * gw::kBitTile, gw::kBitTile,
+                  grad_x.data() + wire * c.row + tile * gw::kBitTile);
+  }
+  require_close(of_coefficients, expected, 1e-4f, "grad_coefficients of tiles");
+  require_close(grad_x, expected_x, 1e-4f, "grad_x of tiles");
+}
+
 // With no momentum and a large epsilon, a step of Adam is the gradient but for a factor.
 void check_pins(const gw::BitKernels& kernels, Case c) {
   const float temperature = 2, epsilon = 1e4f;
@@ -135,7 +161,7 @@ void check_choice(const gw::BitKernels& kernels, const Case& c) {
   std::vector<int32_t> a(Case::kOut), b(Case::kOut);
   std::vector<float> logits = c.logits, unused(logits.size());
   const gw::Pins pins{c.candidates.data(), logits.data(), unused.data(), unused.data(), Case::kOut, c.k};
-  kernels.pick_wires(pins, 0, Case::kOut, a.data(), b.data());
+  kernels.choose_wires(pins, 0, Case::kOut, a.data(), b.data());
   for (size_t i = 0; i < Case::kOut; ++i) {
     const auto best = [&](size_t pin, int32_t taken) {
       const size_t at = (pin * Case::kOut + i) * c.k;
@@ -149,8 +175,8 @@ void check_choice(const gw::BitKernels& kernels, const Case& c) {
   }
 }
 
-// Two layers, the first learned, trained for some steps: weights and losses.
-std::vector<float> train(unsigned threads, bool is_light) {
+// Two layers, the first learned or fixed, trained for some steps: weights and losses.
+std::vector<float> train(unsigned threads, bool is_light, bool is_learned) {
   random_bits.seed(3);
   const size_t n_inputs = 20, width = 1500, n_samples = 130, n_rows = is_light ? 4 : 16;
   const uint32_t k = 6, n_groups = 3;
@@ -170,20 +196,19 @@ std::vector<float> train(unsigned threads, bool is_light) {
     mixtures.push_back(mixture);
     moments.push_back({weights[l].data(), means[l].data(), squares[l].data()});
   }
-  gw::BitStack stack(n_inputs,
-                     {{std::vector<int32_t>(width), std::vector<int32_t>(width),
-                       gw::Pins{candidates.data(), pins.data(), first.data(), second.data(), width, k}},
-                      {random_below<int32_t>(width, width), random_below<int32_t>(width, width), std::nullopt}},
-                     n_groups);
+  gw::BitStack::Wiring lower{random_below<int32_t>(width, n_inputs), random_below<int32_t>(width, n_inputs), {}};
+  gw::BitStack::Wiring upper{random_below<int32_t>(width, width), random_below<int32_t>(width, width), {}};
+  if (is_learned) lower.pins = {candidates.data(), pins.data(), first.data(), second.data(), width, k};
+  gw::BitStack stack(n_inputs, {lower, upper}, n_groups);
   const std::vector<uint8_t> x = random_below<uint8_t>(n_samples * n_inputs, 2);
   const gw::Loss loss = gw::Loss::cross_entropy(random_below<int32_t>(n_samples, n_groups), 0.1f);
   const gw::Mixtures mixed(mixtures);
   gw::Pool pool(threads);
   std::vector<float> results;
   for (int step = 0; step < 20; ++step) {
-    const gw::StepReport report = stack.run({x.data(), true, n_samples, static_cast<ptrdiff_t>(n_inputs), 1}, loss,
-                                            {mixed, moments, {1.0f, 1.0f}, 2.0f}, {0.1f, 0.9f, 0.99f, 1e-8f, 1}, pool);
-    results.push_back(static_cast<float>(report.loss));
+    const double value = stack.run({x.data(), true, n_samples, static_cast<ptrdiff_t>(n_inputs), 1}, loss,
+                                   {mixed, moments, {1.0f, 1.0f}, 2.0f}, {0.1f, 0.9f, 0.99f, 1e-8f, 1}, pool);
+    results.push_back(static_cast<float>(value));
   }
   if (!(results.back() < 0.9f * results.front())) {
     std::printf("the loss must fall, got %g after %g\n", results.back(), results.front());
@@ -202,17 +227,19 @@ int main() {
         const Case c(n_words, k);
         check_forward(target.train.bits, c);
         check_backward(target.train.bits, c);
+        check_tiles(target.train.bits, c);
         check_pins(target.train.bits, c);
         check_choice(target.train.bits, c);
       }
-  for (const bool is_light : {false, true}) {
-    const std::vector<float> alone = train(1, is_light);
-    for (const unsigned threads : {2u, 5u}) {
-      if (train(threads, is_light) == alone) continue;
-      std::printf("results must not depend on the number of threads\n");
-      return 1;
+  for (const bool is_light : {false, true})
+    for (const bool is_learned : {false, true}) {
+      const std::vector<float> alone = train(1, is_light, is_learned);
+      for (const unsigned threads : {2u, 5u}) {
+        if (train(threads, is_light, is_learned) == alone) continue;
+        std::printf("results must not depend on the number of threads\n");
+        return 1;
+      }
     }
-  }
   std::printf("training on bits agrees\n");
   return 0;
 }

@@ -1,7 +1,7 @@
 """Native steps of a network's layers, on floats or on bits: what `TrainStep` calls for each batch.
 
-In: rows as arrays, a native loss, the settings of Adam. Out: loss and confidence; weights and moments are changed in
-place. The native twin holds the memory of the network's tensors and is made anew when the network gets others.
+In: rows as arrays, a native loss, the settings of Adam. Out: the loss; weights and moments are changed in place.
+The native twin holds the memory of the network's tensors and is made anew when the network gets others.
 """
 
 import math
@@ -49,12 +49,13 @@ class RelaxedSteps:
         """Rows as the kernels read them: bool or float32."""
         return (x if x.dtype in (torch.bool, torch.float32) else x.float()).numpy()
 
-    def run(self, rows: np.ndarray, loss: _native.Loss, adam: Adam) -> tuple[float, float]:
-        """One step; gives the loss and the mean largest probability of a gate."""
+    def run(self, rows: np.ndarray, loss: _native.Loss, adam: Adam) -> float:
+        """One step; gives the loss before it."""
+        first = self._layers[0]
         # Straight from the parameters: attributes of modules are slow, and this runs at every step.
         weights: list[Any] = [layer._parameters["weight"] for layer in self._layers]
-        logits, temperature, hard = self._layers[0].sampling.prepare(weights)
-        return self._twin(weights).run(
+        logits, temperature, hard = first.sampling.prepare(weights)
+        value, confidence = self._twin(weights).run(
             rows,
             loss,
             logits=None if logits is weights else [z.detach().numpy() for z in logits],
@@ -63,6 +64,8 @@ class RelaxedSteps:
             adam=adam,
             pool=current_pool(),
         )
+        first.sampling.observe(confidence, first.parametrization.n_parameters)
+        return value
 
     def _twin(self, weights: list[Tensor]) -> _native.TrainStep:
         stack = native_stack(self._layers, self._groups).native
@@ -89,8 +92,8 @@ class BitSteps:
         check_bits(x)
         return x.bool().contiguous().numpy()
 
-    def run(self, rows: np.ndarray, loss: _native.Loss, adam: Adam) -> tuple[float, float]:
-        """One step; gives the loss and the mean largest probability of a gate."""
+    def run(self, rows: np.ndarray, loss: _native.Loss, adam: Adam) -> float:
+        """One step; gives the loss before it."""
         temperature = float(cast(Bitwise, self._layers[0].sampling).temperature)
         return self._twin().run(rows, loss, temperature=temperature, adam=adam, pool=current_pool())
 

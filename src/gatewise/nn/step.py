@@ -147,10 +147,8 @@ class TrainStep:
             row_weight = None if row_weights is None else row_weights[start:end]
             batch_loss = self._make_loss(targets[start:end], head=scale, weight=row_weight)
             adam = (rate, *self.betas, self.eps, self.n_steps + 1)
-            loss, confidence = self._steps.run(rows[start:end], batch_loss, adam)
+            losses.append(self._steps.run(rows[start:end], batch_loss, adam))
             self.n_steps += 1
-            first.sampling.observe(confidence, first.parametrization.n_parameters)
-            losses.append(loss)
         return losses
 
     def exchange(self, share: float, draw: int) -> None:

@@ -49,9 +49,8 @@ class BitStepper {
     }
   }
 
-  // Returns the loss and the confidence.
-  std::pair<double, double> run(AnyMatrix x, const gw::Loss& loss, float temperature, AdamSettings adam,
-                                gw::Pool& pool) {
+  // Returns the loss before the step.
+  double run(AnyMatrix x, const gw::Loss& loss, float temperature, AdamSettings adam, gw::Pool& pool) {
     const gw::Samples samples = make_samples(stack_.n_inputs(), x);
     require(samples.is_bytes && samples.column_stride == 1, "x must be bool or uint8, with the bits of a row together");
     require(samples.n_samples >= 1 && samples.n_samples == loss.n_samples(), "x and y must have equal lengths, not 0");
@@ -64,8 +63,7 @@ class BitStepper {
     const gw::Mixtures mixtures(std::move(layers));
     nb::gil_scoped_release unlocked;
     const gw::BitStack::Update update{mixtures, moments_, scales_, temperature};
-    const gw::StepReport report = stack_.run(samples, loss, update, make_adam(adam), pool);
-    return {report.loss, report.confidence};
+    return stack_.run(samples, loss, update, make_adam(adam), pool);
   }
 
  private:

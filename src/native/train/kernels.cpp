@@ -17,8 +17,8 @@ void update(const Mixture& m, size_t begin, size_t end, const Shares& grads, con
   (m.is_light ? update_light : update_softmax)(m, begin, end, grads, adam, moments);
 }
 
-void pick_gates(const Mixture& m, size_t begin, size_t end, uint8_t* gates) {
-  (m.is_light ? pick_light : pick_softmax)(m, begin, end, gates);
+void choose_gates(const Mixture& m, size_t begin, size_t end, float* coefficients, uint8_t* gates) {
+  (m.is_light ? choose_light : choose_softmax)(m, begin, end, coefficients, gates);
 }
 
 }  // namespace
@@ -27,8 +27,8 @@ void pick_gates(const Mixture& m, size_t begin, size_t end, uint8_t* gates) {
 namespace gatewise::GATEWISE_TARGET {
 
 extern const TrainKernels kTrainKernels;
-const TrainKernels kTrainKernels = {forward, backward,
-                                    mix,     mix_backward,
-                                    update,  {pick_gates, pick_wires, evaluate, count, sum, update_pins, pass_back}};
+const TrainKernels kTrainKernels = {
+    forward,      backward, mix,
+    mix_backward, update,   {choose_gates, choose_wires, evaluate, count, sum, update_pins, pass_back, backward_tile}};
 
 }  // namespace gatewise::GATEWISE_TARGET

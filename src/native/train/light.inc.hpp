@@ -43,11 +43,12 @@ double mix_light(const Mixture& m, size_t begin, size_t end, float* coefficients
   return total;
 }
 
-void pick_light(const Mixture& m, size_t begin, size_t end, uint8_t* gates) {
+void choose_light(const Mixture& m, size_t begin, size_t end, float* coefficients, uint8_t* gates) {
   for (size_t at = begin; at < end; at += kLanes) {
     const size_t n = end - at < kLanes ? end - at : kLanes;
     Floats truth[4];
     load_truth(m, at, n, truth);
+    store_coefficients(truth, splat(1.0f), at, n, coefficients);
     Ints gate = {};
     for (const Floats& each : truth) gate = gate + gate - (Ints)(each >= 0.5f);  // the first entry is the highest bit
     for (size_t i = 0; i < n; ++i) gates[at + i] = static_cast<uint8_t>(gate[i]);

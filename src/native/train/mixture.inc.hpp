@@ -11,11 +11,13 @@ namespace {
 // Whether a gate is true for operands t = 00, 01, 10, 11.
 constexpr bool is_true(unsigned gate, unsigned t) { return truth(gate, t >> 1, t & 1); }
 
-// Which operators a mixture has. All 16 in order is the usual case, known to the compiler; any others come as data.
-struct AllOperators {
-  static constexpr uint32_t n = kNumGates;
-  explicit AllOperators(const Mixture&) {}
-  static constexpr uint32_t gate(uint32_t k) { return k; }
+// Which operators a mixture has. All 16 in order, or all but the two constants, are the usual cases, known to the
+// compiler; any others come as data.
+template <uint32_t kFirst>
+struct OperatorsFrom {
+  static constexpr uint32_t n = kNumGates - 2 * kFirst;
+  explicit OperatorsFrom(const Mixture&) {}
+  static constexpr uint32_t gate(uint32_t k) { return kFirst + k; }
 };
 struct SomeOperators {
   uint32_t n;
@@ -24,10 +26,19 @@ struct SomeOperators {
   uint32_t gate(uint32_t k) const { return gates[k]; }
 };
 
-bool has_all_operators(const Mixture& m) {
-  bool all = m.n_operators == kNumGates;
-  for (uint32_t k = 0; k < m.n_operators; ++k) all &= m.gates[k] == k;
+template <typename Operators>
+bool has(const Mixture& m) {
+  bool all = m.n_operators == Operators::n;
+  for (uint32_t k = 0; k < m.n_operators; ++k) all &= m.gates[k] == Operators::gate(k);
   return all;
+}
+
+// Calls use with what knows most about the operators of the mixture.
+template <typename Use>
+auto with_operators(const Mixture& m, const Use& use) {
+  if (has<OperatorsFrom<0>>(m)) return use(OperatorsFrom<0>(m));
+  if (has<OperatorsFrom<1>>(m)) return use(OperatorsFrom<1>(m));
+  return use(SomeOperators(m));
 }
 
 // Logits of kLanes gates, one vector per operator; lanes past `n` hold zeros.
@@ -115,8 +126,7 @@ double mix_with(const Mixture& m, size_t begin, size_t end, float* coefficients)
 }
 
 double mix_softmax(const Mixture& m, size_t begin, size_t end, float* coefficients) {
-  return has_all_operators(m) ? mix_with<AllOperators>(m, begin, end, coefficients)
-                              : mix_with<SomeOperators>(m, begin, end, coefficients);
+  return with_operators(m, [&](auto operators) { return mix_with<decltype(operators)>(m, begin, end, coefficients); });
 }
 
 // Gradients of the coefficients of n gates, summed over the shares, one vector per coefficient.
@@ -164,19 +174,20 @@ void for_each_gradient(const Mixture& m, size_t begin, size_t end, const Shares&
 
 template <typename Use>
 void use_gradients(const Mixture& m, size_t begin, size_t end, const Shares& grads, const Use& use) {
-  if (has_all_operators(m))
-    for_each_gradient<AllOperators>(m, begin, end, grads, use);
-  else
-    for_each_gradient<SomeOperators>(m, begin, end, grads, use);
+  with_operators(m, [&](auto operators) { for_each_gradient<decltype(operators)>(m, begin, end, grads, use); });
 }
 
 void mix_backward(const Mixture& m, size_t begin, size_t end, const Shares& grads, float* grad_logits) {
   use_gradients(m, begin, end, grads, [&](size_t at, size_t n, Floats g) { store_first(grad_logits + at, g, n); });
 }
 
+// Weights of many operators are streams that the hardware does not follow: ask for them as many floats ahead.
+constexpr size_t kSoon = 32;
+
 // A step of Adam for the weights at .. at + n - 1, given their gradients.
 inline void step_adam(const Adam& adam, const Moments& moments, size_t at, size_t n, Floats grads) {
   Floats first = load_first(moments.first + at, n), second = load_first(moments.second + at, n);
+  for (const float* each : {moments.first, moments.second, moments.weights}) __builtin_prefetch(each + at + kSoon, 1);
   first += (grads - first) * (1.0f - adam.beta1);
   second = second * adam.beta2 + grads * grads * (1.0f - adam.beta2);
   const Floats step = first * adam.rate / (sqrt_of(second) * adam.second_scale + adam.epsilon);

@@ -32,10 +32,11 @@ double Mixtures::mix(float* coefficients, Pool& pool) const {
   return total / static_cast<double>(n_gates_);
 }
 
-void Mixtures::pick(uint8_t* gates, Pool& pool) const {
+void Mixtures::choose(float* coefficients, uint8_t* gates, Pool& pool) const {
   pool.run(chunks_.size(), [&](size_t, size_t i) noexcept {
     const auto& [layer, begin, end] = chunks_[i];
-    best_target().train.bits.pick_gates(layers_[layer], begin, end, gates + first_[layer]);
+    best_target().train.bits.choose_gates(layers_[layer], begin, end, coefficients + 4 * first_[layer],
+                                          gates + first_[layer]);
   });
 }
 

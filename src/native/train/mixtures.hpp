@@ -16,8 +16,8 @@ class Mixtures {
   // how sure the network is of its gates.
   double mix(float* coefficients, Pool& pool) const;
 
-  // The most probable operator of every gate, layer after layer.
-  void pick(uint8_t* gates, Pool& pool) const;
+  // The most probable operator of every gate, layer after layer, and the coefficients that gradients see.
+  void choose(float* coefficients, uint8_t* gates, Pool& pool) const;
 
   // grad_logits: one array per layer.
   void backward(const Shares& grads, const std::vector<float*>& grad_logits, Pool& pool) const;

@@ -1,6 +1,8 @@
 // Gates on bits: forward, and the gradients of coefficients and wires.
 #pragma once
 
+#include <algorithm>
+
 #include "simd/floats.hpp"
 #include "simd/words.hpp"
 #include "train/bits/kernels.hpp"
@@ -10,16 +12,15 @@
 namespace gatewise {
 namespace {
 
-constexpr size_t kHalf = 32;  // samples whose bits are spread over the lanes of vectors together
-constexpr size_t kHalfVectors = kHalf / kLanes;
+constexpr size_t kTileVectors = kBitTile / kLanes;
 
 inline Ints splat_bits(uint32_t bits) { return Ints{} + static_cast<int32_t>(bits); }
 
 // select[v][i] is the bit of sample v * kLanes + i.
 struct LaneBits {
-  Ints select[kHalfVectors];
+  Ints select[kTileVectors];
   LaneBits() {
-    for (size_t v = 0; v < kHalfVectors; ++v)
+    for (size_t v = 0; v < kTileVectors; ++v)
       for (size_t i = 0; i < kLanes; ++i) select[v][i] = static_cast<int32_t>(uint32_t{1} << (v * kLanes + i));
   }
   // All ones in the lanes of samples whose bit is set.
@@ -28,26 +29,29 @@ struct LaneBits {
 
 inline Floats keep(Floats values, Ints mask) { return (Floats)((Ints)values & mask); }
 
-// The bits of a wire, 32 samples at a time; machines are little-endian.
-inline uint32_t half_of(const uint64_t* words, size_t h) {
-  uint32_t half;
-  std::memcpy(&half, reinterpret_cast<const char*>(words) + 4 * h, sizeof half);
-  return half;
-}
-
-void pick_softmax(const Mixture& m, size_t begin, size_t end, uint8_t* gates) {
+template <typename Operators>
+void choose_with(const Mixture& m, size_t begin, size_t end, float* coefficients, uint8_t* gates) {
+  const Operators operators(m);
   for (size_t at = begin; at < end; at += kLanes) {
     const size_t n = end - at < kLanes ? end - at : kLanes;
-    Floats largest = load_first(m.logits + at, n);
-    Ints chosen = {};
-    for (uint32_t k = 1; k < m.n_operators; ++k) {
-      const Floats z = load_first(m.logits + k * m.n_gates + at, n);
-      const Ints larger = z > largest;
-      largest = larger ? z : largest;
-      chosen = larger ? splat_bits(k) : chosen;
+    Floats z[kNumGates] = {}, p[kNumGates] = {}, truth[4];
+    load_logits(m, operators, at, n, z);
+    const Floats scale = softmax(z, operators, m.temperature, p);
+    expect_truth(p, operators, truth);
+    store_coefficients(truth, scale, at, n, coefficients);
+    Floats largest = z[0];
+    Ints chosen = splat_bits(operators.gate(0));
+#pragma GCC unroll 16
+    for (uint32_t k = 1; k < operators.n; ++k) {
+      chosen = z[k] > largest ? splat_bits(operators.gate(k)) : chosen;
+      largest = z[k] > largest ? z[k] : largest;
     }
-    for (size_t i = 0; i < n; ++i) gates[at + i] = m.gates[chosen[i]];
+    for (size_t i = 0; i < n; ++i) gates[at + i] = static_cast<uint8_t>(chosen[i]);
   }
+}
+
+void choose_softmax(const Mixture& m, size_t begin, size_t end, float* coefficients, uint8_t* gates) {
+  with_operators(m, [&](auto operators) { choose_with<decltype(operators)>(m, begin, end, coefficients, gates); });
 }
 
 // Which terms of 1, a, b, ab add up, modulo 2, to a gate: its algebraic normal form, as masks.
@@ -82,14 +86,14 @@ void evaluate(const BitLayer& layer, size_t n_words, size_t begin, size_t end, c
 void count(const uint64_t* x, size_t n_words, size_t begin, size_t end, float* counts) {
   const LaneBits lanes;
   for (size_t h = 0; h < 2 * n_words; ++h) {
-    Ints sums[kHalfVectors] = {};
+    Ints sums[kTileVectors] = {};
     for (size_t i = begin; i < end; ++i) {
-      const Ints bits = splat_bits(half_of(x + i * n_words, h));
+      const Ints bits = splat_bits(tile_of(x + i * n_words, h));
 #pragma GCC unroll 8
-      for (size_t v = 0; v < kHalfVectors; ++v) sums[v] -= lanes.mask(bits, v);
+      for (size_t v = 0; v < kTileVectors; ++v) sums[v] -= lanes.mask(bits, v);
     }
-    for (size_t v = 0; v < kHalfVectors; ++v)
-      store(counts + h * kHalf + v * kLanes, __builtin_convertvector(sums[v], Floats));
+    for (size_t v = 0; v < kTileVectors; ++v)
+      store(counts + h * kBitTile + v * kLanes, __builtin_convertvector(sums[v], Floats));
   }
 }
 
@@ -103,10 +107,10 @@ inline Quadruple sum_gate(const LaneBits& lanes, const uint64_t* a, const uint64
                           size_t n_words, const Use& use) {
   Floats s0 = {}, s1 = {}, s2 = {}, s3 = {};
   for (size_t h = 0; h < 2 * n_words; ++h) {
-    const Ints bits_a = splat_bits(half_of(a, h)), bits_b = splat_bits(half_of(b, h));
+    const Ints bits_a = splat_bits(tile_of(a, h)), bits_b = splat_bits(tile_of(b, h));
 #pragma GCC unroll 8
-    for (size_t v = 0; v < kHalfVectors; ++v) {
-      const size_t at = h * kHalf + v * kLanes;
+    for (size_t v = 0; v < kTileVectors; ++v) {
+      const size_t at = h * kBitTile + v * kLanes;
       const Ints mask_a = lanes.mask(bits_a, v), mask_b = lanes.mask(bits_b, v);
       const Floats g = load(grads + at), ga = keep(g, mask_a);
       s0 += g;
@@ -135,21 +139,74 @@ void pass_back(const BitLayer& layer, size_t n_words, size_t begin, size_t end, 
   const LaneBits lanes;
   for (size_t wire = begin; wire < end; ++wire) {
     for (size_t h = 0; h < 2 * n_words; ++h) {
-      Floats sums[kHalfVectors] = {};
+      Floats sums[kTileVectors] = {};
       for (uint32_t e = readers.begin[wire]; e < readers.begin[wire + 1]; ++e) {
         const size_t gate = readers.edges[e] / 2, pin = readers.edges[e] % 2;
         const float* c = layer.coefficients + 4 * gate;
         const uint64_t* other = x + size_t(pin ? layer.a[gate] : layer.b[gate]) * n_words;
-        const float* g = row_of(grads, gate, n_words) + h * kHalf;
-        const Ints bits = splat_bits(half_of(other, h));
+        const float* g = row_of(grads, gate, n_words) + h * kBitTile;
+        const Ints bits = splat_bits(tile_of(other, h));
         // The derivative by a is c1 + c3 b, and by b it is c2 + c3 a.
         const Floats off = splat(c[1 + pin]), on = splat(c[1 + pin] + c[3]);
 #pragma GCC unroll 8
-        for (size_t v = 0; v < kHalfVectors; ++v) sums[v] += load(g + v * kLanes) * (lanes.mask(bits, v) ? on : off);
+        for (size_t v = 0; v < kTileVectors; ++v) sums[v] += load(g + v * kLanes) * (lanes.mask(bits, v) ? on : off);
       }
-      for (size_t v = 0; v < kHalfVectors; ++v) store(grad_x + wire * 64 * n_words + h * kHalf + v * kLanes, sums[v]);
+      for (size_t v = 0; v < kTileVectors; ++v)
+        store(grad_x + wire * 64 * n_words + h * kBitTile + v * kLanes, sums[v]);
     }
   }
+}
+
+// The rows that gate i adds to.
+inline void prefetch_tile(const BitLayer& layer, size_t i, const float* grad_x) {
+  for (const int32_t wire : {layer.a[i], layer.b[i]}) {
+    __builtin_prefetch(grad_x + size_t(wire) * kBitTile, 1);
+    __builtin_prefetch(grad_x + size_t(wire) * kBitTile + kBitTile / 2, 1);
+  }
+}
+
+// The way back through gates on one tile of samples; `grad_x` is added to, if there is one.
+template <bool kHasInput>
+void backward_gates(const BitLayer& layer, size_t n_gates, const uint32_t* x, const GradRows& grads, float* grad_x,
+                    float* grad_coefficients, bool is_first) {
+  const LaneBits lanes;
+  const float* row = grads.values;
+  for (size_t i = 0, of_row = 0; i < n_gates; ++i, ++of_row) {
+    if (of_row == grads.per_row) row += kBitTile, of_row = 0;
+    const size_t a = size_t(layer.a[i]), b = size_t(layer.b[i]);
+    const Ints bits_a = splat_bits(x[a]), bits_b = splat_bits(x[b]);
+    if (kHasInput) prefetch_tile(layer, std::min(i + kAhead, n_gates - 1), grad_x);
+    const float* c = layer.coefficients + 4 * i;
+    const Floats c1 = splat(c[1]), c2 = splat(c[2]), c3 = splat(c[3]);
+    Floats s0 = {}, s1 = {}, s2 = {}, s3 = {};
+#pragma GCC unroll 8
+    for (size_t v = 0; v < kTileVectors; ++v) {
+      const Ints mask_a = lanes.mask(bits_a, v), mask_b = lanes.mask(bits_b, v);
+      const Floats g = load(row + v * kLanes), ga = keep(g, mask_a), gb = keep(g, mask_b);
+      s0 += g;
+      s1 += ga;
+      s2 += gb;
+      s3 += keep(ga, mask_b);
+      if (!kHasInput) continue;
+      // The derivative by a is c1 + c3 b, and by b it is c2 + c3 a. Both may be one wire.
+      float* to_a = grad_x + a * kBitTile + v * kLanes;
+      float* to_b = grad_x + b * kBitTile + v * kLanes;
+      store(to_a, load(to_a) + c1 * g + c3 * gb);
+      store(to_b, load(to_b) + c2 * g + c3 * ga);
+    }
+    Quadruple sums = sum_lanes(s0, s1, s2, s3), before;
+    if (!is_first) {
+      std::memcpy(&before, grad_coefficients + 4 * i, sizeof before);
+      sums += before;
+    }
+    std::memcpy(grad_coefficients + 4 * i, &sums, sizeof sums);
+  }
+}
+
+void backward_tile(const BitLayer& layer, size_t n_gates, const uint32_t* x, const GradRows& grads, float* grad_x,
+                   float* grad_coefficients, bool is_first) {
+  (grad_x ? backward_gates<true> : backward_gates<false>)(layer, n_gates, x, grads, grad_x, grad_coefficients,
+                                                          is_first);
 }
 
 }  // namespace

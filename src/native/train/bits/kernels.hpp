@@ -6,12 +6,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace gatewise {
 
 struct Mixture;
 struct Adam;
 struct Moments;
+
+// A *tile* is as many samples: the bits of a wire that are spread over the lanes of vectors together.
+constexpr size_t kBitTile = 32;
+
+// The bits of a wire in one of its tiles; machines are little-endian.
+inline uint32_t tile_of(const uint64_t* words, size_t tile) {
+  uint32_t bits;
+  std::memcpy(&bits, reinterpret_cast<const char*>(words) + 4 * tile, sizeof bits);
+  return bits;
+}
 
 // Gate i is gates[i] of wires a[i] and b[i] of the layer before. Gradients see it relaxed: c0 + c1 a + c2 b + c3 ab,
 // with coefficients[4 i .. 4 i + 3].
@@ -60,10 +71,10 @@ constexpr size_t pin_scratch(size_t n_words, uint32_t k) { return 3 * 64 * n_wor
 
 // Each works on gates, or wires, begin .. end - 1 of a layer; x are the wires of the layer before.
 struct BitKernels {
-  // The operator with the largest logit, the lowest on ties.
-  void (*pick_gates)(const Mixture& mixture, size_t begin, size_t end, uint8_t* gates);
+  // The operator with the largest logit, the lowest on ties, and the coefficients that gradients see.
+  void (*choose_gates)(const Mixture& mixture, size_t begin, size_t end, float* coefficients, uint8_t* gates);
   // The candidate with the largest logit, the first on ties; for pin b only wires that pin a does not read, if any.
-  void (*pick_wires)(const Pins& pins, size_t begin, size_t end, int32_t* a, int32_t* b);
+  void (*choose_wires)(const Pins& pins, size_t begin, size_t end, int32_t* a, int32_t* b);
   void (*evaluate)(const BitLayer& layer, size_t n_words, size_t begin, size_t end, const uint64_t* x, uint64_t* y);
   // How many of the wires are true, for each sample.
   void (*count)(const uint64_t* x, size_t n_words, size_t begin, size_t end, float* counts);
@@ -78,6 +89,10 @@ struct BitKernels {
   // Gradients of the wires, from all gates that read them.
   void (*pass_back)(const BitLayer& layer, size_t n_words, size_t begin, size_t end, const uint64_t* x,
                     const GradRows& grads, const Readers& readers, float* grad_x);
+  // All gates of a layer on one tile: x has the bits of a wire in a word, and rows are kBitTile floats. Adds to grad_x
+  // (if not null) and to grad_coefficients, which are overwritten if `is_first`.
+  void (*backward_tile)(const BitLayer& layer, size_t n_gates, const uint32_t* x, const GradRows& grads, float* grad_x,
+                        float* grad_coefficients, bool is_first);
 };
 
 }  // namespace gatewise

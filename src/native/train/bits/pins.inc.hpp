@@ -23,7 +23,7 @@ inline Ints multiply_pairs(Shorts x, Shorts y) {
 
 // Samples in pairs: lane i of vector v holds sample v * kLanes + i in its lower half and the one 16 further on in its
 // upper half. In both halves the sample's bit is at the same place, since 16 is the number of bits in a half.
-constexpr size_t kPairVectors = kHalf / 2 / kLanes;
+constexpr size_t kPairVectors = kBitTile / 2 / kLanes;
 
 struct PairBits {
   Ints select[kPairVectors];
@@ -44,7 +44,7 @@ inline float quantize(const float* values, Floats magnitudes, size_t n_words, in
   const float scale = largest > 0 ? kLargestShort / largest : 0.0f;
   for (size_t h = 0; h < 2 * n_words; ++h)
     for (size_t v = 0; v < kPairVectors; ++v) {
-      const float* low = values + h * kHalf + v * kLanes;
+      const float* low = values + h * kBitTile + v * kLanes;
       const Ints lower = (Ints)(load(low) * scale + kRounder), upper = (Ints)(load(low + 16) * scale + kRounder);
       const Ints pair = (lower & 0xFFFF) | (upper << 16);
       std::memcpy(pairs + (h * kPairVectors + v) * kLanes, &pair, sizeof pair);
@@ -59,7 +59,7 @@ inline Quadruple sum_where_true(const PairBits& lanes, const uint64_t* const* wi
   for (size_t h = 0; h < 2 * n_words; ++h) {
     Ints bits[4];
 #pragma GCC unroll 4
-    for (size_t j = 0; j < 4; ++j) bits[j] = splat_bits(half_of(wires[j], h));
+    for (size_t j = 0; j < 4; ++j) bits[j] = splat_bits(tile_of(wires[j], h));
 #pragma GCC unroll 4
     for (size_t v = 0; v < kPairVectors; ++v) {
       Ints pair;
@@ -106,7 +106,7 @@ inline uint32_t pick_largest(const float* logits, uint32_t k) {
   return j;
 }
 
-void pick_wires(const Pins& pins, size_t begin, size_t end, int32_t* a, int32_t* b) {
+void choose_wires(const Pins& pins, size_t begin, size_t end, int32_t* a, int32_t* b) {
   const uint32_t k = pins.k;
   for (size_t i = begin; i < end; ++i) {
     const size_t at = i * k, at_b = (pins.n_gates + i) * k;

@@ -12,6 +12,8 @@ namespace {
 constexpr size_t kChunk = 256, kPinChunk = 32;
 // Gates times words below which waking threads takes longer than the work.
 constexpr size_t kSmallWork = 8'000;
+// Gradients of coefficients are summed in this many fixed shares of the tiles, then share after share.
+constexpr size_t kShares = 4;
 
 const BitKernels& kernels() { return best_target().train.bits; }
 
@@ -56,23 +58,22 @@ BitStack::BitStack(uint32_t n_inputs, std::vector<Wiring> wirings, uint32_t n_gr
   }
   gates_.resize(first_gate);
   coefficients_.resize(4 * first_gate);
-  grad_coefficients_.resize(4 * first_gate);
+  grad_coefficients_.resize((max_candidates_ ? 1 : kShares) * 4 * first_gate);
 }
 
-StepReport BitStack::run(const Samples& x, const Loss& loss, const Update& update, const Adam& adam, Pool& pool) {
+double BitStack::run(const Samples& x, const Loss& loss, const Update& update, const Adam& adam, Pool& pool) {
   const size_t n_words = (x.n_samples + 63) / 64;
   Pool alone(1);
   const bool is_small = n_words * n_gates() * std::max<size_t>(1, max_candidates_ / 4) < kSmallWork;
   Pool& workers = is_small ? alone : pool;
   reserve(n_words, workers.threads());
-  const double confidence = update.mixtures.mix(coefficients_.data(), workers);
   choose(update, workers);
   pack(x);
   forward(workers);
   const double total = differentiate(loss, workers);
-  backward(update, adam, workers);
-  update.mixtures.update({grad_coefficients_.data(), 1, 0, 1.0f}, adam, update.moments, update.scales, workers);
-  return {total, confidence};
+  const Shares grads = backward(x.n_samples, update, adam, workers);
+  update.mixtures.update(grads, adam, update.moments, update.scales, workers);
+  return total;
 }
 
 void BitStack::reserve(size_t n_words, size_t n_threads) {
@@ -80,7 +81,10 @@ void BitStack::reserve(size_t n_words, size_t n_threads) {
   if (n_words != n_words_) {
     n_words_ = n_words;
     bits_ = std::make_unique<Buffer<uint64_t>>((n_inputs_ + n_gates()) * n_words);
-    for (auto& each : grads_) each = std::make_unique<Buffer<float>>(max_hidden_ * row);
+    if (max_candidates_)
+      for (auto& each : grads_) each = std::make_unique<Buffer<float>>(max_hidden_ * row);
+    else
+      tiles_ = std::make_unique<Buffer<uint32_t>>((n_inputs_ + n_gates()) * 2 * n_words);
     of_groups_ = std::make_unique<Buffer<float>>(2 * n_groups_ * row);
     octets_.resize(8 * words_per_pass(n_inputs_) * octet_pitch(n_inputs_));
     no_row_.resize(n_inputs_);
@@ -89,15 +93,18 @@ void BitStack::reserve(size_t n_words, size_t n_threads) {
   }
   const size_t of_thread = std::max(pin_scratch(n_words, max_candidates_), 2 * n_groups_ * kTile);
   while (scratch_.size() < n_threads) scratch_.emplace_back(of_thread);
+  const size_t of_tile = (2 * max_hidden_ + n_groups_) * kBitTile;
+  while (!max_candidates_ && tile_grads_.size() < n_threads)
+    tile_grads_.push_back(std::make_unique<Buffer<float>>(of_tile));
 }
 
 void BitStack::choose(const Update& update, Pool& pool) {
-  update.mixtures.pick(gates_.data(), pool);
+  update.mixtures.choose(coefficients_.data(), gates_.data(), pool);
   for (size_t l = 0; l < wirings_.size(); ++l) {
     Wiring& wiring = wirings_[l];
     if (!wiring.pins) continue;
     run_chunks(pool, wiring.a.size(), kChunk, [&](size_t, size_t begin, size_t end) noexcept {
-      kernels().pick_wires(*wiring.pins, begin, end, wiring.a.data(), wiring.b.data());
+      kernels().choose_wires(*wiring.pins, begin, end, wiring.a.data(), wiring.b.data());
     });
     if (l > 0) readers_[l].build(places_[l].n_in, wiring.a, wiring.b);
   }
@@ -141,14 +148,52 @@ double BitStack::differentiate(const Loss& loss, Pool& pool) {
   return total;
 }
 
-void BitStack::backward(const Update& update, const Adam& adam, Pool& pool) {
+Shares BitStack::backward(size_t n_samples, const Update& update, const Adam& adam, Pool& pool) {
   size_t lowest = 0;  // layer that learns
   while (lowest < places_.size() && !update.moments[lowest].weights) ++lowest;
+  if (!max_candidates_) return backward_tiles(n_samples, lowest, pool);
   GradRows grads{of_groups_->data() + n_groups_ * 64 * n_words_, places_.back().n_out / n_groups_};
   for (size_t l = places_.size(); l-- > lowest;) {
     float* grad_x = grads_[l % 2]->data();
     if (l > lowest) pass_back(l, grads, grad_x, pool);
     if (update.moments[l].weights) sum(l, grads, update, adam, pool);
+    grads = {grad_x, 1};
+  }
+  return {grad_coefficients_.data(), 1, 0, 1.0f};
+}
+
+// Without pins no sum needs a whole row of gradients: a tile goes back through all layers at once, near the core.
+Shares BitStack::backward_tiles(size_t n_samples, size_t lowest, Pool& pool) {
+  const size_t n_wires = n_inputs_ + n_gates(), n_values = 4 * n_gates();
+  const size_t n_tiles = (n_samples + kBitTile - 1) / kBitTile, n_shares = std::min(kShares, n_tiles);
+  run_chunks(pool, n_wires, kChunk, [&](size_t, size_t begin, size_t end) noexcept {
+    for (size_t wire = begin; wire < end; ++wire)
+      for (size_t tile = 0; tile < n_tiles; ++tile)
+        tiles_->data()[tile * n_wires + wire] = tile_of(bits_->data() + wire * n_words_, tile);
+  });
+  pool.run(n_shares, [&](size_t thread, size_t share) noexcept {
+    const size_t first = n_tiles * share / n_shares;
+    for (size_t tile = first; tile < n_tiles * (share + 1) / n_shares; ++tile)
+      backward_tile(tile, lowest, tile_grads_[thread]->data(), grad_coefficients_.data() + n_values * share,
+                    tile == first);
+  });
+  return {grad_coefficients_.data(), n_shares, n_values, 1.0f};
+}
+
+void BitStack::backward_tile(size_t tile, size_t lowest, float* scratch, float* grad_coefficients,
+                             bool is_first) const {
+  const float* of_groups = of_groups_->data() + n_groups_ * 64 * n_words_ + tile * kBitTile;
+  float* buffers[2] = {scratch, scratch + max_hidden_ * kBitTile};
+  float* rows = scratch + 2 * max_hidden_ * kBitTile;
+  for (size_t g = 0; g < n_groups_; ++g) std::copy_n(of_groups + g * 64 * n_words_, kBitTile, rows + g * kBitTile);
+  GradRows grads{rows, places_.back().n_out / n_groups_};
+  const uint32_t* x = tiles_->data() + tile * (n_inputs_ + n_gates());
+  for (size_t l = places_.size(); l-- > lowest;) {
+    const Place& place = places_[l];
+    float* grad_x = l > lowest ? buffers[l % 2] : nullptr;
+    if (grad_x) std::fill_n(grad_x, place.n_in * kBitTile, 0.0f);
+    kernels().backward_tile(view(l), place.n_out, x + place.first_wire, grads, grad_x,
+                            grad_coefficients + 4 * place.first_gate, is_first);
     grads = {grad_x, 1};
   }
 }

@@ -12,7 +12,7 @@
 #include "support/pool.hpp"
 #include "train/losses.hpp"
 #include "train/mixtures.hpp"
-#include "train/step.hpp"
+#include "train/stack.hpp"
 
 namespace gatewise {
 
@@ -49,7 +49,8 @@ class BitStack {
   };
 
   // x: rows of 0/1 bytes, row_stride apart, at most kMaxBitSamples.
-  StepReport run(const Samples& x, const Loss& loss, const Update& update, const Adam& adam, Pool& pool);
+  // Returns the loss before the step.
+  double run(const Samples& x, const Loss& loss, const Update& update, const Adam& adam, Pool& pool);
 
  private:
   struct Place {
@@ -61,7 +62,9 @@ class BitStack {
   void pack(const Samples& x) noexcept;
   void forward(Pool& pool);
   double differentiate(const Loss& loss, Pool& pool);
-  void backward(const Update& update, const Adam& adam, Pool& pool);
+  Shares backward(size_t n_samples, const Update& update, const Adam& adam, Pool& pool);
+  Shares backward_tiles(size_t n_samples, size_t lowest, Pool& pool);
+  void backward_tile(size_t tile, size_t lowest, float* scratch, float* grad_coefficients, bool is_first) const;
   void pass_back(size_t layer, const GradRows& grads, float* grad_x, Pool& pool);
   void sum(size_t layer, const GradRows& grads, const Update& update, const Adam& adam, Pool& pool);
   BitLayer view(size_t layer) const;
@@ -72,16 +75,18 @@ class BitStack {
   std::vector<Place> places_;
   std::vector<ReaderLists> readers_;
   std::vector<uint8_t> gates_;
-  std::vector<float> coefficients_, grad_coefficients_;
-  size_t max_hidden_ = 0;  // widest layer but the last
-  uint32_t max_candidates_ = 0;
+  std::vector<float> coefficients_, grad_coefficients_;  // the latter in shares
+  size_t max_hidden_ = 0;                                // widest layer but the last
+  uint32_t max_candidates_ = 0;                          // 0: all wires are fixed
 
-  size_t n_words_ = 0;                        // of a batch
-  std::unique_ptr<Buffer<uint64_t>> bits_;    // all wires
-  std::unique_ptr<Buffer<float>> grads_[2];   // of the wires between two layers
-  std::unique_ptr<Buffer<float>> of_groups_;  // counts, then gradients
-  std::vector<std::vector<float>> scratch_;   // of each thread
-  std::vector<uint8_t> octets_;               // see EngineKernels::pack_bytes
+  size_t n_words_ = 0;                                      // of a batch
+  std::unique_ptr<Buffer<uint64_t>> bits_;                  // all wires
+  std::unique_ptr<Buffer<uint32_t>> tiles_;                 // the same, tile after tile
+  std::unique_ptr<Buffer<float>> grads_[2];                 // of the wires between two layers
+  std::unique_ptr<Buffer<float>> of_groups_;                // counts, then gradients
+  std::vector<std::unique_ptr<Buffer<float>>> tile_grads_;  // of each thread
+  std::vector<std::vector<float>> scratch_;                 // of each thread
+  std::vector<uint8_t> octets_;                             // see EngineKernels::pack_bytes
   std::vector<uint8_t> no_row_;
   std::vector<const uint8_t*> rows_;
 };
