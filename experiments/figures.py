@@ -12,11 +12,19 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from experiments.frontier import POINTS, PUBLISHED
 from experiments.records import Records
 from gatewise.gates import NAMES
 
 SIZE = (7.0, 4.2)
 STYLES = ("o-", "s-", "^-", "D-", "v-", "o--", "s--", "^--", "D--", "v--", "o:", "s:", "^:")
+COLORS = {
+    "gatewise": "tab:red",
+    "LILogicNet": "tab:blue",
+    "fixed random wiring": "tab:gray",
+    "LogicTreeNet, convolution": "tab:green",
+    "CompactLogic, convolution": "tab:purple",
+}
 Study = list[dict[str, Any]]
 
 
@@ -31,11 +39,42 @@ def draw_figures(records: Records, folder: Path) -> list[Path]:
     }
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
+    if any(recipe == "frontier" for _, recipe in records):
+        paths.append(folder / "frontier.png")
+        draw_frontier(records).savefig(paths[-1], dpi=140)
     for name, (key, draw) in makers.items():
         if key in records:
             paths.append(folder / f"{name}.png")
             draw(records[key]).savefig(paths[-1], dpi=140)
     return paths
+
+
+def draw_frontier(records: Records) -> Figure:
+    """Accuracy against gates as trained: ours, and what others published, hollow if it was chosen on the test set."""
+    titles = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar10": "CIFAR-10"}
+    figure = Figure((12, 4.4), layout="constrained")
+    for axes, (data, title) in zip(figure.subplots(1, len(titles)), titles.items(), strict=True):
+        points: dict[str, list[tuple[int, float, str]]] = defaultdict(list)
+        for name, point in POINTS.items():
+            if point.data == data and (name, "frontier") in records:
+                accuracy = records[name, "frontier"]["accuracy"]["mean"]
+                points["gatewise"].append((sum(point.widths), accuracy, "full"))
+        for each in PUBLISHED:
+            if each.data == data:
+                points[each.method].append((each.n_gates, each.accuracy, "none" if each.note else "full"))
+        for label, found in points.items():
+            color = COLORS[label]
+            x, y, _ = zip(*sorted(found), strict=True)
+            axes.plot(x, y, "-", color=color, label=label, linewidth=1)
+            for n_gates, accuracy, fill in found:
+                axes.plot(n_gates, accuracy, "o", color=color, fillstyle=fill, markersize=5)
+        axes.set_xscale("log")
+        axes.set_xlabel("gates as trained")
+        _clean(axes)
+        axes.set_title(title)
+        axes.legend(frameon=False, fontsize="small", loc="lower right")
+    figure.axes[0].set_ylabel("accuracy of the circuit on the test set, %")
+    return figure
 
 
 def draw_gates(record: dict[str, Any]) -> Figure:
@@ -111,6 +150,10 @@ def _make_axes(x_label: str, y_label: str) -> tuple[Figure, Axes]:
     axes = figure.subplots()
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
+    _clean(axes)
+    return figure, axes
+
+
+def _clean(axes: Axes) -> None:
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
-    return figure, axes

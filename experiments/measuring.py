@@ -12,6 +12,7 @@ from experiments.data import Dataset
 from experiments.plans import Plan
 from experiments.training import Trained, soft_accuracy
 from gatewise import Engine, Model
+from gatewise.tools.abc import count_tables
 from gatewise.train import Bits
 
 MAX_BYTES = 64 * 2**20  # of the rows that are timed
@@ -29,6 +30,7 @@ def measure_seed(trained: Trained, plan: Plan, data: Dataset, seed: int) -> dict
         "gap": 100 * (soft - hard),
         "gates": trained.circuit.n_gates,
         "gates_simplified": trained.model.circuit.n_gates,
+        "tables": count_tables(trained.model.circuit) if plan.is_synthesized else None,
         "bytes": len(trained.model.to_bytes()),
         "seconds": trained.seconds,
         "epochs": plan.epochs,

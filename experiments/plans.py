@@ -46,6 +46,7 @@ class Plan:
     goes through the training rows `repeats` times. Of `n_restarts` networks, each with its own wiring, the one with the
     shortest description is kept: its gates after optimization, and `exception_gates` for each training row that it gets
     wrong. A gate takes 4 bits, its wires are given; to name one of some hundred rows takes 7 or 8: as much as 2 gates.
+    Lookup tables are counted of circuits that are synthesized.
     """
 
     encoder: Encoder
@@ -57,6 +58,7 @@ class Plan:
     repeats: int = 1
     n_restarts: int = 1
     exception_gates: int = 2
+    is_synthesized: bool = False
     options: dict[str, Any] = field(default_factory=dict)  # of the network
 
     @property

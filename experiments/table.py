@@ -20,7 +20,7 @@ TITLES = {
 }
 NETWORK_COLUMNS = ["network", "run", "Acc. %", "soft %", "# Param.", "OPs", "Space", "T. [CPU]", "training"]
 BASELINE_COLUMNS = ["network", "model", "the paper's %", "here %", "the paper's # Param.", "here"]
-FRONTIER_COLUMNS = ["data", "method", "gates", "OPs", "Acc. %", "T. [CPU]", "training", "source"]
+FRONTIER_COLUMNS = ["data", "method", "gates", "OPs", "LUT-6", "Acc. %", "T. [CPU]", "training", "source"]
 GIANT_COLUMNS = ["network", "# Param.", "OPs", "Space, bytes", "T. [CPU], µs", "seconds to", "memory"]
 
 INTRODUCTION = """\
@@ -85,14 +85,16 @@ def _describe_seeds(record: Record) -> Iterable[str]:
 def _frontier_rows(records: Records) -> Iterable[Sequence[str]]:
     """Ours and what others published, by data set and size."""
     rows = [
-        (each.data, each.n_gates, (each.method, "", f"{each.accuracy:.2f}", "", "", each.source)) for each in PUBLISHED
+        (each.data, each.n_gates, (each.method, "", "", f"{each.accuracy:.2f}", "", "", _join(each.source, each.note)))
+        for each in PUBLISHED
     ]
     for name, point in POINTS.items():
         if record := records.get((name, "frontier")):
             accuracy, _, _, simplified, _, ns, seconds = _describe_seeds(record)
             n, epochs = len(record["seeds"]), record["seeds"][0]["epochs"]
             source = f"{n} seed{'s' * (n > 1)}, {epochs} epochs"
-            rows.append((point.data, sum(point.widths), ("ours", simplified, accuracy, ns, seconds, source)))
+            tables = f"{sum(seed['tables'] for seed in record['seeds']) / n:,.0f}"
+            rows.append((point.data, sum(point.widths), ("ours", simplified, tables, accuracy, ns, seconds, source)))
     for data, n_gates, (method, *others) in sorted(rows, key=lambda row: row[:2]):
         yield data, method, f"{n_gates:,}", *others
 
@@ -115,6 +117,10 @@ def _giant_rows(records: Records) -> Iterable[Sequence[str]]:
             steps = ", ".join(f"{step} {seconds:.2f}" for step, seconds in record["seconds_of"].items())
             gates = (f"{record[key]:,}" for key in ("gates", "gates_simplified"))
             yield name, *gates, sizes, number(record["time"]["packed_ns"] / 1e3), steps, _memory(record)
+
+
+def _join(*parts: str) -> str:
+    return ", ".join(filter(None, parts))
 
 
 def _memory(record: Record) -> str:

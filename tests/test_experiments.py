@@ -95,7 +95,7 @@ def test_the_shortest_of_several_networks_is_kept(data: Dataset) -> None:
     assert length(kept) == min(map(length, tried))
 
 
-def test_a_point_of_the_frontier_is_trained_validated_and_shown(data: Dataset) -> None:
+def test_a_point_of_the_frontier_is_trained_validated_and_shown(data: Dataset, tmp_path: Path) -> None:
     point = frontier.Point("mnist-1k", "tiny", (60, 60), tau=2.0, epochs=30, n_thresholds=2, radius=2, k=8)
     plan = dataclasses.replace(point.plan(data), batch_size=20)
     trained = training.train_network(point.widths, plan, data, 0, folder=None, report=silent)
@@ -110,8 +110,11 @@ def test_a_point_of_the_frontier_is_trained_validated_and_shown(data: Dataset) -
     run = {"command": "python -m experiments frontier", "machine": {"cpu": "one of ours"}}
     time = {"time": {"packed_ns": 95.4, "raw_ns": 1234.0}}
     text = table.render({("mnist-1k", "frontier"): {"recipe": "frontier"} | common | run | time})
-    assert "| mnist | LILogicNet | 1,000 |  | 96.16 |" in text
-    assert "| mnist | ours | 1,000 |" in text
+    assert "| mnist | LILogicNet | 1,000 |  |  | 96.16 |" in text
+    assert f"| mnist | ours | 1,000 | {measured['gates_simplified']:,} | {measured['tables']:,} |" in text
+    assert 0 < measured["tables"] < measured["gates"]
+    [path] = draw_figures({("mnist-1k", "frontier"): common}, tmp_path)
+    assert path.name == "frontier.png"
 
 
 def test_plans_are_scaled_to_epochs(data: Dataset) -> None:

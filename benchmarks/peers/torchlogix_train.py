@@ -1,6 +1,7 @@
 """Runner of torchlogix's training step: its parametrizations, each eager and under torch.compile.
 
-Left at what is fastest: fixed wiring, soft sampling (others add work), a basis that is not materialized.
+Left at what is fastest: soft sampling (others add work), a basis that is not materialized, wiring that is fixed unless
+the size has candidates.
 """
 
 import importlib.util
@@ -38,7 +39,14 @@ def build(job: stepping.TrainJob) -> stepping.Step:
     n_inputs = job.size.n_inputs
     for width in job.size.widths:
         sampling = {"forward_sampling": "soft", "weight_init": "random"}
-        layer = LogicDense(n_inputs, width, parametrization=parametrization, parametrization_kwargs=sampling)
+        wires = {"connections": "learnable", "connections_kwargs": {"num_candidates": job.size.k}}
+        layer = LogicDense(
+            n_inputs,
+            width,
+            parametrization=parametrization,
+            parametrization_kwargs=sampling,
+            **(wires if job.size.k else {}),
+        )
         layers.append(layer)
         n_inputs = width
     net = torch.nn.Sequential(*layers, GroupSum(job.size.n_groups, job.size.tau))

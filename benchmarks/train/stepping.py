@@ -17,7 +17,7 @@ import torch
 
 from benchmarks.process import memory_gb, peak_memory_gb
 from benchmarks.timer import time_call
-from benchmarks.train.sizes import BATCH, SIZES, TrainSize
+from benchmarks.train.sizes import BIT_SIZES, SIZES, TrainSize
 
 LEARNING_RATE = 0.01
 N_CHECKED_STEPS = 20
@@ -43,18 +43,19 @@ class TrainJob:
     def from_command_line(cls, settings: list[str]) -> "TrainJob":
         """Parse the arguments that `benchmarks.train` passes."""
         parser = argparse.ArgumentParser()
-        parser.add_argument("size", choices=list(SIZES))
+        sizes = SIZES | BIT_SIZES
+        parser.add_argument("size", choices=list(sizes))
         parser.add_argument("--setting", choices=settings, required=True)
         parser.add_argument("--threads", type=int, required=True)
         parser.add_argument("--seconds", type=float, required=True)
         args = parser.parse_args()
-        return cls(SIZES[args.size], args.setting, args.threads, args.seconds)
+        return cls(sizes[args.size], args.setting, args.threads, args.seconds)
 
     def make_batch(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Random bits as float32, and random classes: the same ones for every contender."""
         generator = torch.Generator().manual_seed(0)
-        bits = torch.randint(2, (BATCH, self.size.n_inputs), generator=generator)
-        return bits.float(), torch.randint(self.size.n_groups, (BATCH,), generator=generator)
+        bits = torch.randint(2, (self.size.batch, self.size.n_inputs), generator=generator)
+        return bits.float(), torch.randint(self.size.n_groups, (self.size.batch,), generator=generator)
 
 
 def make_step(job: TrainJob, net: torch.nn.Module, optimizer: torch.optim.Optimizer, *, compiled: bool = False) -> Step:

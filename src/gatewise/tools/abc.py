@@ -4,6 +4,7 @@ In: circuits. Out: answers, or circuits read back from what ABC wrote.
 Invariant: a circuit that comes back computes what its script keeps; nothing else does, unless it was proved.
 """
 
+import re
 from collections.abc import Mapping
 
 from gatewise.circuit import Circuit
@@ -53,3 +54,21 @@ def restructure(circuit: Circuit, script: str) -> Circuit:
     _, made = run_abc(f"read_aiger in.aig; {script}; write_aiger out.aig", {"in.aig": to_aiger(circuit)}, "out.aig")
     read = from_aiger(made)
     return Circuit(read.n_inputs, read.gate, read.a, read.b, read.outputs, circuit.group_ptr)
+
+
+def count_tables(circuit: Circuit, n_inputs: int = 6) -> int:
+    """Lookup tables of so many inputs that ABC makes of a circuit, as an FPGA has them; without its counters.
+
+    Examples
+    --------
+    >>> count_tables(Circuit(3, gate=[6, 6], a=[2, 5], b=[3, 4], outputs=[6], group_ptr=[0, 1]))
+    1
+    """
+    if circuit.n_outputs == 0:
+        return 0
+    script = f"read_aiger in.aig; strash; dch; if -K {n_inputs}; print_stats"
+    printed, _ = run_abc(script, {"in.aig": to_aiger(circuit)})
+    found = re.search(r"\bnd *= *(\d+)", printed)
+    if not found:
+        raise ValueError(f"ABC must print the number of nodes, got {printed!r}")
+    return int(found[1])
