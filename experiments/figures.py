@@ -72,7 +72,8 @@ def draw_frontier(records: Records) -> Figure:
         axes.set_xlabel("gates as trained")
         _clean(axes)
         axes.set_title(title)
-        axes.legend(frameon=False, fontsize="small", loc="lower right")
+        if points:
+            axes.legend(frameon=False, fontsize="small", loc="lower right")
     figure.axes[0].set_ylabel("accuracy of the circuit on the test set, %")
     return figure
 
