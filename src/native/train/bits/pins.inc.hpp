@@ -146,6 +146,11 @@ inline void step_pin(const Pins& pins, size_t at, const float* grads, const PinS
   }
 }
 
+// The wires among which a pin chooses: they lie anywhere in a layer.
+inline void prefetch_candidates(const Pins& pins, size_t pin, const uint64_t* x, size_t n_words) {
+  for (uint32_t j = 0; j < pins.k; ++j) __builtin_prefetch(x + size_t(pins.candidates[pin * pins.k + j]) * n_words);
+}
+
 void update_pins(const BitLayer& layer, size_t n_words, size_t begin, size_t end, const uint64_t* x,
                  const GradRows& grads, float* grad_coefficients, const Pins& pins, const PinStep& step,
                  float* scratch) {
@@ -173,6 +178,7 @@ void update_pins(const BitLayer& layer, size_t n_words, size_t begin, size_t end
     const Quadruple of_gate = sum_gate(lanes, a, b, row_of(grads, i, n_words), n_words, note);
     std::memcpy(grad_coefficients + 4 * i, &of_gate, sizeof of_gate);
     for (int pin = 0; pin < 2; ++pin) {
+      if (!pin || i + 1 < end) prefetch_candidates(pins, pin ? i + 1 : pins.n_gates + i, x, n_words);
       const float unit = quantize(of_pin[pin], magnitudes[pin], n_words, pairs);
       const size_t at = (pin * pins.n_gates + i) * pins.k;
       for (uint32_t j = 0; j < pins.k; j += 4) {
