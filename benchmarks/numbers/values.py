@@ -1,7 +1,8 @@
 """All numbers that pages may name, as "<record>/<name>".
 
 Names of benchmarks are those of their records; "paper/NAME" is what the paper reports, "experiments/RECIPE/NAME" the
-accuracy of a network that was trained here, "study/NAME/LABEL/X" one point of a study's figure.
+accuracy of a network that was trained here, "minutes/RECIPE/NAME" how long that took, "study/NAME/LABEL/X" one point
+of a study's figure.
 """
 
 from collections.abc import Callable
@@ -45,6 +46,8 @@ def value_of(name: str) -> str:
         return _missed_targets()
     if source == "experiments":
         return _accuracy(*rest.split("/"))
+    if source == "minutes":
+        return _minutes(*rest.split("/"))
     if source == "study":
         return _study_point(*rest.split("/"))
     raise KeyError(f"a marker must name a record, got {name}")
@@ -74,8 +77,9 @@ def _networks() -> str:
 
 
 def _missed_targets() -> str:
-    """Speeds that `benchmarks.infer` and `benchmarks.train` judge, and that were not reached."""
-    judged = [each for source in ("infer", "train") for each in records.read(source)["targets"]]
+    """Speeds that benchmarks judge, and that were not reached."""
+    sources = [source for source in ("infer", "train", "bits") if (records.RESULTS / f"{source}.json").exists()]
+    judged = [each for source in sources for each in records.read(source)["targets"]]
     rows = [
         [each["name"], number(each["value"]), f"{'at most' if each['at_most'] else 'at least'} {each['target']:g}"]
         for each in judged
@@ -89,6 +93,11 @@ def _accuracy(recipe: str, name: str) -> str:
     record = latest()[name, recipe]
     accuracy = f"{record['accuracy']['mean']:.2f}"
     return accuracy + (f" ± {record['accuracy']['std']:.2f} %" if len(record["seeds"]) > 1 else " %")
+
+
+def _minutes(recipe: str, name: str) -> str:
+    """Of training a network, the mean of its seeds."""
+    return f"{mean(seed['seconds'] for seed in latest()[name, recipe]['seeds']) / 60:.1f}"
 
 
 def _study_point(study: str, label: str, size: str) -> str:

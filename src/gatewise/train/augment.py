@@ -78,9 +78,10 @@ class Mirror:
 
     def __call__(self, x: Tensor, generator: torch.Generator) -> Tensor:
         """x: (n, channels * height * width * n_thresholds), about half of the rows mirrored."""
-        images = _as_images(x, self._image)
-        mirrored = torch.randint(2, (len(x), 1, 1, 1, 1), generator=generator).bool()
-        return torch.where(mirrored, images.flip(3), images).flatten(1)
+        images = _as_images(x, self._image).clone()
+        mirrored = torch.randint(2, (len(x),), generator=generator).bool()
+        images[mirrored] = images[mirrored].flip(3)
+        return images.flatten(1)
 
     def __repr__(self) -> str:
         return f"Mirror({self.shape}, n_thresholds={self.n_thresholds})"
