@@ -36,7 +36,7 @@ class Point:
     epochs: int
     n_thresholds: int = 3
     radius: int = 6
-    k: int = 32
+    k: int = 64
     temperature: float = 8.0
     learning_rate: float = 0.2
     batch_size: int = 128
@@ -64,15 +64,16 @@ class Point:
         )
 
 
-_MNIST = Point("mnist-8k", "mnist", (3000, 5000), tau=8.0, epochs=100)
-_FASHION = replace(_MNIST, name="fashion-8k", data="fashion-mnist", n_thresholds=7, epochs=60)
+_MNIST = Point("mnist-8k", "mnist", (3000, 5000), tau=10.0, epochs=100)
+_FASHION = replace(_MNIST, name="fashion-8k", data="fashion-mnist", tau=16.0, n_thresholds=7, epochs=40)
 _CIFAR = Point(
     "cifar-64k",
     "cifar10",
-    (32_000, 32_000),
-    tau=40.0,
+    (28_000, 36_000),
+    tau=80.0,
     epochs=30,
     n_thresholds=7,
+    k=32,
     batch_size=256,
     pixels=2,
     mirror=True,
@@ -80,13 +81,13 @@ _CIFAR = Point(
 POINTS = {
     point.name: point
     for point in (
-        replace(_MNIST, name="mnist-1k", widths=(1000,), tau=4.0, radius=10, k=256),
+        replace(_MNIST, name="mnist-1k", widths=(1000,), tau=2.8, radius=10, k=256),
         _MNIST,
-        replace(_MNIST, name="mnist-16k", widths=(6000, 10_000), tau=11.0, epochs=60),
+        replace(_MNIST, name="mnist-16k", widths=(6000, 10_000), tau=14.0, epochs=40),
         _FASHION,
-        replace(_FASHION, name="fashion-64k", widths=(24_000, 40_000), tau=22.0, epochs=20, batch_size=256),
+        replace(_FASHION, name="fashion-64k", widths=(24_000, 40_000), tau=45.0, epochs=20, k=32, batch_size=256),
         _CIFAR,
-        replace(_CIFAR, name="cifar-256k", widths=(128_000, 128_000), tau=80.0, epochs=20),
+        replace(_CIFAR, name="cifar-256k", widths=(112_000, 144_000), tau=160.0, epochs=20),
     )
 }
 
