@@ -9,6 +9,7 @@ from benchmarks.infer.targets import fastest_from_bools
 from benchmarks.nets import SIZES
 from benchmarks.numbers.text import duration, number, percent, ratio, render_table, span
 from benchmarks.records import Record
+from benchmarks.train.sizes import BIT_SIZES
 from benchmarks.train.sizes import SIZES as TRAIN_SIZES
 from benchmarks.train.targets import entries_of
 
@@ -94,6 +95,21 @@ def _step_ms(result: Record, contender: str, setting: str) -> float:
     """Of one setting, or of the fastest."""
     entries = entries_of(result, contender)
     return min(entry["step_ms"] for entry in entries if setting in ("", entry["setting"]))
+
+
+def bits(record: Record) -> dict[str, str]:
+    """Milliseconds per step on bits, beside the step on floats and torchlogix."""
+    columns = ["network", "rows", "threads", "on bits", "on floats", "torchlogix", "ratio"]
+    rows = []
+    for result in record["results"]:
+        size, ours = BIT_SIZES[result["size"]], entries_of(result, "gatewise")
+        others = ours[1:], entries_of(result, "torchlogix")
+        best = [min((entry["step_ms"] for entry in entries), default=None) for entries in others]
+        cells = ["–" if ms is None else number(ms) for ms in (ours[0]["step_ms"], *best)]
+        found = [ratio(ms / ours[0]["step_ms"]) for ms in best if ms is not None]
+        shape = f"{size.n_layers}×{size.width:,}" + (f", {size.k} candidates a pin" if size.k else "")
+        rows.append([shape, f"{size.batch}", f"{result['threads']}", *cells, " / ".join(found)])
+    return {"table": render_table(columns, rows)}
 
 
 def loop(record: Record) -> dict[str, str]:

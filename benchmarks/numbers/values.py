@@ -19,6 +19,7 @@ MISSING = "–"  # what a record that has not been made yet stands for
 RENDERERS: dict[str, Callable[[records.Record], dict[str, str]]] = {
     "infer": speed.infer,
     "train": speed.train,
+    "bits": speed.bits,
     "loop": speed.loop,
     "curves": speed.curves,
     "locality": speed.locality,
