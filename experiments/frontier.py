@@ -81,7 +81,9 @@ _CIFAR = Point(
 POINTS = {
     point.name: point
     for point in (
-        replace(_MNIST, name="mnist-1k", widths=(1000,), tau=2.8, radius=10, k=256, epochs=50),
+        replace(
+            _MNIST, name="mnist-1k", widths=(1000,), tau=2.8, epochs=60, radius=10, k=256, batch_size=256, pixels=0
+        ),
         _MNIST,
         replace(_MNIST, name="mnist-16k", widths=(6000, 10_000), tau=14.0, k=32, epochs=30),
         _FASHION,
