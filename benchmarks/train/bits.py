@@ -2,9 +2,9 @@
 
     python -m benchmarks.train.bits --record      # benchmarks/results/bits.json
 
-Every contender runs as in `benchmarks.train`: in a process of its own, on as many cores as it has threads. With learned
-wires both train K candidates a pin; torchlogix in all of its settings, whose softmax over candidates it computes for
-every batch, as ours does.
+Every contender runs as in `benchmarks.train`: in a process of its own, on as many cores as it has threads, torchlogix
+in the same settings. With learned wires both have as many candidates a pin, and both read the best of them;
+torchlogix computes in floats.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from benchmarks.infer.table import verdict_lines
 from benchmarks.infer.targets import Verdict, is_disturbed
 from benchmarks.peers.install import find_folder
 from benchmarks.train import table
-from benchmarks.train.__main__ import EVERY_SETTING, SETTINGS, Bench, find_commands
+from benchmarks.train.__main__ import SETTINGS, Bench, find_commands
 from benchmarks.train.sizes import BIT_SIZES
 from benchmarks.train.targets import entries_of
 
@@ -26,7 +26,7 @@ Result = dict[str, Any]
 CONTENDERS = {  # settings of each size, ours on bits first
     "mnist-small": {"gatewise": ["bits", "step"]},
     "mnist-small-256": {"gatewise": ["bits", "step"]},
-    "learned-16k": {"gatewise": ["bits"], "torchlogix": EVERY_SETTING["torchlogix"]},
+    "learned-16k": {"gatewise": ["bits"], "torchlogix": SETTINGS["torchlogix"]},
     "mnist-normal": {"gatewise": ["bits", "step"], "torchlogix": SETTINGS["torchlogix"]},
 }
 OVER_FLOATS = {"mnist-small": (3, 6), "mnist-small-256": (3, 6)}  # target, stretch
