@@ -36,7 +36,7 @@ class Point:
     epochs: int
     n_thresholds: int = 3
     radius: int = 6
-    k: int = 64
+    k: int = 32
     temperature: float = 8.0
     learning_rate: float = 0.2
     batch_size: int = 128
@@ -64,8 +64,8 @@ class Point:
         )
 
 
-_MNIST = Point("mnist-8k", "mnist", (3000, 5000), tau=10.0, epochs=70)
-_FASHION = replace(_MNIST, name="fashion-8k", data="fashion-mnist", tau=22.0, n_thresholds=7, epochs=40)
+_MNIST = Point("mnist-8k", "mnist", (3000, 5000), tau=10.0, epochs=60)
+_FASHION = replace(_MNIST, name="fashion-8k", data="fashion-mnist", tau=22.0, n_thresholds=7, k=64, epochs=40)
 _CIFAR = Point(
     "cifar-64k",
     "cifar10",
@@ -73,7 +73,6 @@ _CIFAR = Point(
     tau=80.0,
     epochs=24,
     n_thresholds=7,
-    k=32,
     batch_size=256,
     pixels=2,
     mirror=True,
@@ -85,7 +84,7 @@ POINTS = {
             _MNIST, name="mnist-1k", widths=(1000,), tau=2.8, epochs=60, radius=10, k=256, batch_size=256, pixels=0
         ),
         _MNIST,
-        replace(_MNIST, name="mnist-16k", widths=(6000, 10_000), tau=14.0, k=32, epochs=30),
+        replace(_MNIST, name="mnist-16k", widths=(6000, 10_000), tau=14.0, epochs=30),
         _FASHION,
         replace(_FASHION, name="fashion-64k", widths=(24_000, 40_000), tau=60.0, epochs=20, k=32, batch_size=256),
         _CIFAR,
