@@ -18,12 +18,13 @@ from gatewise.gates import NAMES
 
 SIZE = (7.0, 4.2)
 STYLES = ("o-", "s-", "^-", "D-", "v-", "o--", "s--", "^--", "D--", "v--", "o:", "s:", "^:")
-COLORS = {
-    "gatewise": "tab:red",
-    "LILogicNet": "tab:blue",
+OURS = "gatewise"
+COLORS = {  # of the frontier's methods, drawn one over the other
     "fixed random wiring": "tab:gray",
     "LogicTreeNet, convolution": "tab:green",
     "CompactLogic, convolution": "tab:purple",
+    "LILogicNet": "tab:blue",
+    OURS: "tab:red",
 }
 Study = list[dict[str, Any]]
 
@@ -50,32 +51,34 @@ def draw_figures(records: Records, folder: Path) -> list[Path]:
 
 
 def draw_frontier(records: Records) -> Figure:
-    """Accuracy against gates as trained: ours, and what others published, hollow if it was chosen on the test set."""
+    """Accuracy against gates as trained: what others published, hollow if it was chosen on the test set, and ours."""
     titles = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar10": "CIFAR-10"}
-    figure = Figure((12, 4.4), layout="constrained")
+    figure = Figure((12, 4.6), layout="constrained")
     for axes, (data, title) in zip(figure.subplots(1, len(titles)), titles.items(), strict=True):
-        points: dict[str, list[tuple[int, float, str]]] = defaultdict(list)
-        for name, point in POINTS.items():
-            if point.data == data and (name, "frontier") in records:
-                accuracy = records[name, "frontier"]["accuracy"]["mean"]
-                points["gatewise"].append((sum(point.widths), accuracy, "full"))
-        for each in PUBLISHED:
-            if each.data == data:
-                points[each.method].append((each.n_gates, each.accuracy, "none" if each.note else "full"))
-        for label, found in points.items():
-            color = COLORS[label]
-            x, y, _ = zip(*sorted(found), strict=True)
-            axes.plot(x, y, "-", color=color, label=label, linewidth=1)
-            for n_gates, accuracy, fill in found:
-                axes.plot(n_gates, accuracy, "o", color=color, fillstyle=fill, markersize=5)
+        for method, color in COLORS.items():
+            points = sorted(_frontier_points(records, data, method))
+            axes.plot([x for x, _, _ in points], [y for _, y, _ in points], color=color, label=method, linewidth=1)
+            for n_gates, accuracy, fill in points:
+                size = 8 if method == OURS else 5
+                axes.plot(n_gates, accuracy, "o", color=color, fillstyle=fill, markersize=size)
         axes.set_xscale("log")
         axes.set_xlabel("gates as trained")
-        _clean(axes)
         axes.set_title(title)
-        if points:
-            axes.legend(frameon=False, fontsize="small", loc="lower right")
+        _clean(axes)
     figure.axes[0].set_ylabel("accuracy of the circuit on the test set, %")
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, frameon=False, loc="outside lower center", ncols=len(labels))
     return figure
+
+
+def _frontier_points(records: Records, data: str, method: str) -> Iterable[tuple[int, float, str]]:
+    """Gates, accuracy, and how the marker is filled."""
+    for each in PUBLISHED:
+        if (each.data, each.method) == (data, method):
+            yield each.n_gates, each.accuracy, "none" if each.note else "full"
+    for name, point in POINTS.items():
+        if method == OURS and point.data == data and (name, "frontier") in records:
+            yield sum(point.widths), records[name, "frontier"]["accuracy"]["mean"], "full"
 
 
 def draw_gates(record: dict[str, Any]) -> Figure:

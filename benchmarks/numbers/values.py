@@ -81,12 +81,19 @@ def _missed_targets() -> str:
     """Speeds that benchmarks judge, and that were not reached."""
     sources = [source for source in ("infer", "train", "bits") if (records.RESULTS / f"{source}.json").exists()]
     judged = [each for source in sources for each in records.read(source)["targets"]]
-    rows = [
-        [each["name"], number(each["value"]), f"{'at most' if each['at_most'] else 'at least'} {each['target']:g}"]
-        for each in judged
-        if each["outcome"] == "miss"
-    ]
-    return render_table(["what", "found", "target"], rows)
+    found: dict[tuple[str, str], list[str]] = {}
+    for each in judged:
+        if each["outcome"] == "miss":
+            target = f"{'at most' if each['at_most'] else 'at least'} {each['target']:g}"
+            found.setdefault((_without_setting(each["name"]), target), []).append(number(each["value"]))
+    rows = [[name, " / ".join(values), target] for (name, target), values in found.items()]
+    return render_table(["what", "found, one / two threads", "target"], rows)
+
+
+def _without_setting(name: str) -> str:
+    """The name of a target, but for the number of threads and for which setting of the peer was the best."""
+    size, _, what = name.partition(": ")
+    return f"{size.partition(', ')[0]}: {what.rpartition(' ')[0]}"
 
 
 def _accuracy(recipe: str, name: str) -> str:
