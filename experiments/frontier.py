@@ -140,8 +140,8 @@ def vary(point: Point) -> Iterator[tuple[str, Point]]:
         "temperature": [point.temperature / 2, point.temperature * 2],
         "k": [point.k // 2, point.k * 2],
         "radius": [point.radius - 2, point.radius + 2],
-        "pixels": [point.pixels - 1, point.pixels + 1],
-        "n_thresholds": [n // 2, 2 * n + 1],
+        "pixels": [max(0, point.pixels - 1), point.pixels + 1],
+        "n_thresholds": [max(1, n // 2), 2 * n + 1],
         "batch_size": [2 * point.batch_size],
         "widths": [(n_gates,), (n_gates // 2,) * 2, (n_gates // 4, n_gates - n_gates // 4), (n_gates // 30 * 10,) * 3],
     }

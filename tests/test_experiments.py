@@ -106,6 +106,8 @@ def test_a_point_of_the_frontier_is_trained_validated_and_shown(data: Dataset, t
     assert validated["epochs"] == 2
     labels = [label for label, _ in frontier.vary(point)]
     assert len(set(labels)) == len(labels) > 10
+    for every in frontier.POINTS.values():
+        assert all(varied.pixels >= 0 and varied.n_thresholds >= 1 for _, varied in frontier.vary(every))
     common = {"accuracy": measuring.summarize([90.0, 92.0]), "seeds": [measured] * 2}
     run = {"command": "python -m experiments frontier", "machine": {"cpu": "one of ours"}}
     time = {"time": {"packed_ns": 95.4, "raw_ns": 1234.0}}

@@ -36,8 +36,8 @@ OVER_TORCHLOGIX = {"learned-16k": (30, 100), "mnist-normal": (15, 30)}
 def judge(results: list[Result]) -> Iterator[Verdict]:
     """Every target that the results can answer."""
     for result in results:
-        size, ours = result["size"], entries_of(result, "gatewise")
-        others = {"the step on floats": (ours[1:], OVER_FLOATS), "torchlogix": (_peers(result), OVER_TORCHLOGIX)}
+        size, ours, peers = result["size"], entries_of(result, "gatewise"), entries_of(result, "torchlogix")
+        others = {"the step on floats": (ours[1:], OVER_FLOATS), "torchlogix": (peers, OVER_TORCHLOGIX)}
         for name, (entries, targets) in others.items():
             if size in targets and entries:
                 best = min(entries, key=lambda entry: entry["step_ms"])
@@ -45,10 +45,6 @@ def judge(results: list[Result]) -> Iterator[Verdict]:
                 title = f"{size}, {n_threads} thread{'s' * (n_threads > 1)}: on bits, over {name} {best['setting']}"
                 disturbed = any(map(is_disturbed, [ours[0], *entries]))
                 yield Verdict(title, best["step_ms"] / ours[0]["step_ms"], *targets[size], disturbed=disturbed)
-
-
-def _peers(result: Result) -> list[Result]:
-    return entries_of(result, "torchlogix")
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from benchmarks.train.targets import entries_of
 
 Result = dict[str, Any]
 
-COLUMNS = "{:<24}{:<28}{:>10}{:>12}{:>10}{:>12}{:>12}  {}"
+COLUMNS = "{:<28}{:<28}{:>10}{:>12}{:>10}{:>12}{:>12}  {}"
 TITLES = ("net", "contender", "step ms", "fastest ms", "ours is", "memory MB", "warm-up s", "")
 
 

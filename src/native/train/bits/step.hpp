@@ -1,7 +1,8 @@
 // A whole step of training on bits: choose gates and wires, run the batch forward as packed words, differentiate the
 // loss, go back through the layers with float gradients, and update the logits of gates and pins with Adam.
 //
-// Every sum is taken by one thread in a fixed order, so that the weights do not depend on the number of threads.
+// Every sum is taken by one thread in a fixed order, or in fixed shares of the samples, so that the weights do not
+// depend on the number of threads.
 #pragma once
 
 #include <memory>
