@@ -77,3 +77,11 @@ def test_arrays_broadcast() -> None:
     table = gates.evaluate(gate, a, b)
     assert table.shape == (16, 4)
     assert (table @ [8, 4, 2, 1]).tolist() == list(range(16))
+
+
+def test_read_operands_are_those_that_matter() -> None:
+    found = gates.find_read_operands(np.arange(16, dtype=np.uint8))
+    for gate in range(16):
+        on_a = any(gates.evaluate(gate, 0, b) != gates.evaluate(gate, 1, b) for b in (0, 1))
+        on_b = any(gates.evaluate(gate, a, 0) != gates.evaluate(gate, a, 1) for a in (0, 1))
+        assert found[:, gate].tolist() == [on_a, on_b]

@@ -72,6 +72,22 @@ def invert_operands(gate: Bits, a: Bits, b: Bits) -> Bits:
     return inverted
 
 
+def find_read_operands(gate: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Whether each gate depends on its operand a and on its operand b: bool, shape (2, n).
+
+    Parameters
+    ----------
+    gate : uint8 array, shape (n,)
+
+    Examples
+    --------
+    >>> find_read_operands(np.array([FALSE, AND, A, NOT_B], np.uint8)).tolist()
+    [[False, True, True, False], [False, True, False, True]]
+    """
+    one, zero = np.ones_like(gate), np.zeros_like(gate)
+    return np.stack([invert_operands(gate, one, zero) != gate, invert_operands(gate, zero, one) != gate])
+
+
 def fold(gate: int, x: int, y: int) -> int | None:
     """The literal that a gate of two literals is equal to, or None if it depends on both.
 
