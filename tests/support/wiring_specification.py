@@ -1,4 +1,4 @@
-"""The wirings written a second time, from `docs/format.md`: one number at a time, in Python integers."""
+"""The wirings, and the candidates of learned ones, written again from `docs/format.md`: one number at a time."""
 
 
 def mix(x):
@@ -171,3 +171,37 @@ def butterfly_as_specified(wiring, seed, layer, n, out_features):
         else:
             b.append((wire + 2 ** ((layer - 1 + t) % max(1, (n - 1).bit_length()))) % n)
     return a, b
+
+
+def random_candidates_as_specified(k, seed, layer, n, m):
+    """Candidates of pin a of all gates, then of pin b."""
+    return [[permute(mix(key(seed, layer, 0) ^ p), j, n) for j in range(k)] for p in range(2 * m)]
+
+
+def nearby_candidates_as_specified(candidates, seed, layer, n, m):
+    if layer > 0:
+        return random_candidates_as_specified(min(candidates.k, n), seed, layer, n, m)
+    channels, rows, columns = candidates.shape
+    height, width = (min(2 * candidates.radius + 1, side) for side in (rows, columns))
+    found = []
+    for p in range(2 * m):
+        deal, position = divmod(p % m, rows * columns)
+        q = permute(mix(key(seed, 0, 0) ^ deal), position, rows * columns)
+        top = min(max(q // columns - height // 2, 0), rows - height)
+        left = min(max(q % columns - width // 2, 0), columns - width)
+        found.append([])
+        for j in range(candidates.k):
+            n_bits = channels * height * width * candidates.n_thresholds
+            rest, t = divmod(permute(mix(key(seed, 0, 0) ^ p), j, n_bits), candidates.n_thresholds)
+            rest, x = divmod(rest, width)
+            c, y = divmod(rest, height)
+            found[-1].append(((c * rows + top + y) * columns + left + x) * candidates.n_thresholds + t)
+    return found
+
+
+def candidates_as_specified(candidates, seed, layer, n, m):
+    if hasattr(candidates, "shape"):
+        return nearby_candidates_as_specified(candidates, seed, layer, n, m)
+    if hasattr(candidates, "k"):
+        return random_candidates_as_specified(candidates.k, seed, layer, n, m)
+    return [list(range(n))] * (2 * m)

@@ -4,10 +4,42 @@ import hashlib
 
 import numpy as np
 import pytest
+from support.wiring_specification import candidates_as_specified
 
-from gatewise.wiring import AllInputs, NearbyCandidates, RandomCandidates
+from gatewise.wiring import AllInputs, NearbyCandidates, RandomCandidates, SeededCandidates
 
 SHAPES = [(1, 6, 5), (3, 8, 8)]
+
+
+CASES = [
+    (RandomCandidates(1), 1),
+    (RandomCandidates(5), 5),
+    (RandomCandidates(7), 100),
+    (NearbyCandidates((1, 1, 1), 1, radius=0, k=1), 1),
+    (NearbyCandidates((2, 6, 5), 3, radius=1, k=11), 180),
+    (NearbyCandidates((1, 3, 7), 2, radius=2**20, k=42), 42),
+    (AllInputs(), 9),
+]
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+@pytest.mark.parametrize(("candidates", "n"), CASES, ids=repr)
+def test_equals_the_specification(candidates: SeededCandidates, n: int, layer: int) -> None:
+    found = candidates(2**63 + 11, layer, in_features=n, out_features=50)
+    assert found.flags.c_contiguous
+    assert found.reshape(100, -1).tolist() == candidates_as_specified(candidates, 2**63 + 11, layer, n, 50)
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+@pytest.mark.parametrize(("candidates", "n"), CASES, ids=repr)
+def test_what_is_chosen_is_at_its_place(candidates: SeededCandidates, n: int, layer: int) -> None:
+    found = candidates(7, layer, in_features=n, out_features=50)
+    places = np.random.default_rng(0).integers(0, candidates.count(layer, n), (2, 50)).astype(np.int32)
+    chosen = candidates.choose(7, layer, places, in_features=n)
+    assert chosen.dtype == np.int32
+    assert found.shape[2] == candidates.count(layer, n)
+    np.testing.assert_array_equal(chosen, np.take_along_axis(found, places[..., None], axis=2)[..., 0])
+    assert candidates.choose(7, layer, places[:, :0], in_features=n).shape == (2, 0)
 
 
 @pytest.mark.parametrize("draw", [0, 1])

@@ -1,12 +1,13 @@
 """Candidates from a seed: the wires among which the pins of a layer's gates learn to choose.
 
-In: a seed, a layer's position, its two widths, and which draw it is. Out: the candidates of both pins of every gate.
-Another draw gives others in their place. Integers only, as for the wirings: equal arguments give equal candidates.
+In: a seed, a layer's position, its two widths, and which draw it is. Out: the candidates of both pins of every gate, or
+those at one place of each pin, in memory that does not grow with k. Another draw gives others in their place.
+Invariant: part of the `.gw` format, see `docs/format.md`: equal arguments give equal candidates everywhere, forever.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from gatewise.wiring.permutation import Words, mix, permute
 
 MAX_CANDIDATES = 2**20
 CHUNK = 2**16  # candidates computed at a time, so that the intermediate words stay in a cache
+
+Places: TypeAlias = NDArray[np.int32]
 
 
 class Candidates(Protocol):
@@ -53,8 +56,26 @@ class RandomCandidates:
     ) -> NDArray[np.int32]:
         """Candidates of a layer, int32 (2, out_features, k); see `Candidates`."""
         key, n_wires, n_gates = key_of_layer(seed, layer, in_features, out_features)
-        _check_number(self.k, n_wires, f"a layer of {n_wires} inputs")
-        return _choose(key, draw, n_gates, self.k, n_wires).astype(np.int32)
+        k = self.count(layer, n_wires)
+        return _list(_pin_keys(key, draw, n_gates), k, n_wires).astype(np.int32)
+
+    def count(self, layer: int, in_features: int) -> int:
+        """Candidates of each pin of a layer."""
+        _check_number(self.k, in_features, f"a layer of {in_features} inputs")
+        return self.k
+
+    def choose(self, seed: int, layer: int, places: Places, *, in_features: int) -> Places:
+        """The candidate at one place of each pin, int32 (2, out_features); places are below `count`, (2, out_features).
+
+        Examples
+        --------
+        >>> three = RandomCandidates(3)
+        >>> found = three(7, 0, in_features=6, out_features=2)
+        >>> bool((three.choose(7, 0, np.full((2, 2), 1), in_features=6) == found[:, :, 1]).all())
+        True
+        """
+        key, n_wires, n_gates = key_of_layer(seed, layer, in_features, places.shape[1])
+        return _take(_pin_keys(key, 0, n_gates), places, n_wires).astype(np.int32)
 
 
 @dataclass(frozen=True)
@@ -114,16 +135,37 @@ class NearbyCandidates:
     ) -> NDArray[np.int32]:
         """Candidates of a layer, int32 (2, out_features, k); see `Candidates`."""
         if layer > 0:
-            everywhere = RandomCandidates(min(self.k, in_features))
+            everywhere = self._everywhere(in_features)
             return everywhere(seed, layer, in_features=in_features, out_features=out_features, draw=draw)
         key, n_wires, n_gates = key_of_layer(seed, layer, in_features, out_features)
-        if n_wires != self.n_inputs:
-            raise ValueError(f"in_features must be {self.n_inputs} for images of {self}, got {n_wires}")
-        channel, row, column, threshold = np.unravel_index(
-            _choose(key, draw, n_gates, self.k, math.prod(self._window)), self._window
-        )
-        top, left = self._place(key, n_gates)
-        pixel = (row + top[:, None]) * self.shape[2] + column + left[:, None]
+        k = self.count(layer, n_wires)
+        return self._move(key, _list(_pin_keys(key, draw, n_gates), k, math.prod(self._window)))
+
+    def count(self, layer: int, in_features: int) -> int:
+        """Candidates of each pin of a layer."""
+        if layer > 0:
+            return self._everywhere(in_features).k
+        if in_features != self.n_inputs:
+            raise ValueError(f"in_features must be {self.n_inputs} for images of {self}, got {in_features}")
+        return self.k
+
+    def choose(self, seed: int, layer: int, places: Places, *, in_features: int) -> Places:
+        """The candidate at one place of each pin; see `RandomCandidates.choose`."""
+        if layer > 0:
+            return self._everywhere(in_features).choose(seed, layer, places, in_features=in_features)
+        key, _, n_gates = key_of_layer(seed, layer, in_features, places.shape[1])
+        return self._move(key, _take(_pin_keys(key, 0, n_gates), places, math.prod(self._window)))
+
+    def _everywhere(self, in_features: int) -> RandomCandidates:
+        """Those of the layers after the first."""
+        return RandomCandidates(min(self.k, in_features))
+
+    def _move(self, key: Words, values: NDArray[np.int64]) -> Places:
+        """The inputs that positions in the windows of the gates, (2, n_gates) or (2, n_gates, k), stand for."""
+        channel, row, column, threshold = np.unravel_index(values, self._window)
+        each = (-1, *[1] * (values.ndim - 2))
+        top, left = (corner.reshape(each) for corner in self._place(key, values.shape[1]))
+        pixel = (row + top) * self.shape[2] + column + left
         wires = (channel * self.shape[1] * self.shape[2] + pixel) * self.n_thresholds + threshold
         return wires.astype(np.int32)
 
@@ -153,22 +195,45 @@ class AllInputs:
     ) -> NDArray[np.int32]:
         """Candidates of a layer, int32 (2, out_features, in_features); see `Candidates`."""
         _, n_wires, n_gates = key_of_layer(seed, layer, in_features, out_features)
-        _check_number(n_wires, MAX_CANDIDATES, "a pin")
-        return np.tile(np.arange(n_wires, dtype=np.int32), (2, n_gates, 1))
+        k = self.count(layer, n_wires)
+        return np.tile(np.arange(k, dtype=np.int32), (2, n_gates, 1))
+
+    def count(self, layer: int, in_features: int) -> int:
+        """Candidates of each pin of a layer."""
+        _check_number(in_features, MAX_CANDIDATES, "a pin")
+        return in_features
+
+    def choose(self, seed: int, layer: int, places: Places, *, in_features: int) -> Places:
+        """The places themselves; see `RandomCandidates.choose`."""
+        return np.array(places, np.int32)
 
 
-def _choose(key: Words, draw: int, n_gates: int, k: int, n_values: int) -> NDArray[np.int64]:
-    """k different numbers below n_values for both pins of each gate, (2, n_gates, k)."""
+SeededCandidates: TypeAlias = RandomCandidates | NearbyCandidates | AllInputs
+"""Those that a file can hold, by their kind and their numbers."""
+
+
+def _pin_keys(key: Words, draw: int, n_gates: int) -> Words:
+    """A key for every pin, (2 * n_gates,): pin a of all gates, then pin b."""
     draw = as_integer("draw", draw, 0, MAX_LAYER)
-    keys = mix(mix(key ^ np.uint64(draw << 32)) ^ np.arange(2 * n_gates, dtype=np.uint64))
-    chosen = np.empty((2 * n_gates, k), np.int64)
+    return mix(mix(key ^ np.uint64(draw << 32)) ^ np.arange(2 * n_gates, dtype=np.uint64))
+
+
+def _take(keys: Words, places: Places, n_values: int) -> NDArray[np.int64]:
+    """The number below n_values at one place of each pin, (2, n_gates)."""
+    values = permute(keys, places.reshape(-1).astype(np.uint64), n_values)
+    return values.reshape(places.shape).astype(np.int64)
+
+
+def _list(keys: Words, k: int, n_values: int) -> NDArray[np.int64]:
+    """The numbers below n_values at the first k places of each pin, all different, (2, n_gates, k)."""
+    chosen = np.empty((len(keys), k), np.int64)
     places = np.arange(k, dtype=np.uint64)
     rows = max(1, CHUNK // k)
-    for start in range(0, 2 * n_gates, rows):
+    for start in range(0, len(keys), rows):
         part = keys[start : start + rows]
         values = permute(np.repeat(part, k), np.tile(places, len(part)), n_values)
         chosen[start : start + rows] = values.reshape(-1, k).astype(np.int64)
-    return chosen.reshape(2, n_gates, k)
+    return chosen.reshape(2, -1, k)
 
 
 def _check_number(k: int, most: int, of: str) -> None:
