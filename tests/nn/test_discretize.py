@@ -16,6 +16,7 @@ from gatewise import Engine, heads, simplify
 from gatewise.nn import (
     Affine,
     GroupSum,
+    LearnedLayer,
     LogicLayer,
     Logit,
     discretize,
@@ -25,7 +26,15 @@ from gatewise.nn import (
     read_counts,
 )
 from gatewise.run import reference
-from gatewise.wiring import WIRINGS, NearbyWiring, unique_wiring
+from gatewise.wiring import (
+    WIRINGS,
+    AllInputs,
+    LearnedWiring,
+    NearbyCandidates,
+    NearbyWiring,
+    RandomCandidates,
+    unique_wiring,
+)
 
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
@@ -59,16 +68,62 @@ def test_a_network_with_nearby_wires_is_a_seeded_circuit() -> None:
     circuit = discretize_seeded(net, nearby)
     assert circuit.wiring == nearby
     assert circuit.expand() == discretize(net)
-    with pytest.raises(ValueError, match="layer 0 must have the random or unique or local wiring of seed 3"):
+    with pytest.raises(ValueError, match=r"layer . must have the random or unique or local wiring of seed 3"):
         discretize_seeded(net)
+
+
+LEARNED = [RandomCandidates(5), NearbyCandidates((1, 6, 6), 1, radius=1, k=7), AllInputs()]
+
+
+@pytest.mark.parametrize("candidates", LEARNED, ids=repr)
+def test_a_network_with_learned_wires_is_a_seeded_circuit(candidates: RandomCandidates) -> None:
+    net = logic_network(36, [40, 30], 3, candidates=candidates, seed=2**64 - 1)
+    circuit = discretize_seeded(net)
+    assert isinstance(circuit.wiring, LearnedWiring)
+    assert circuit.wiring.candidates == candidates
+    assert circuit.expand() == discretize(net)
+    assert not (circuit.expand().a == circuit.expand().b).any()
+    twice = copy.deepcopy(net)
+    with torch.no_grad():  # pin b wants the wire of pin a, and takes the next one instead
+        for layer in twice[:2]:
+            layer.candidates[1] = layer.candidates[0]
+            layer.pins[1] = layer.pins[0]
+    if isinstance(candidates, AllInputs):
+        assert discretize_seeded(twice).expand() == discretize(twice)
+    else:
+        with pytest.raises(ValueError, match=r"layer . must have the LearnedWiring"):
+            discretize_seeded(twice)
+
+
+def test_exchanged_candidates_are_the_seeds_until_they_are_chosen() -> None:
+    net = logic_network(36, [40, 30], 3, candidates=RandomCandidates(5), seed=1)
+    lost = net[1].exchange(0.5, draw=1)
+    assert discretize_seeded(net).expand() == discretize(net)
+    with torch.no_grad():
+        net[1].pins[lost] += 10.0
+    with pytest.raises(ValueError, match=r"layer 1 must have the LearnedWiring\(.*\) wiring of seed 1, got others"):
+        discretize_seeded(net)
+
+
+def test_learned_wires_of_several_kinds_are_refused() -> None:
+    options = {"seed": 1, "candidates": RandomCandidates(3)}
+    first = LearnedLayer(8, 12, **options)
+    for other in (
+        LogicLayer(12, 12, seed=1, position=1),
+        LearnedLayer(12, 12, seed=1, position=1, candidates=RandomCandidates(4)),
+        LearnedLayer(12, 12, seed=1, position=1, candidates=RandomCandidates(3)(1, 1, in_features=12, out_features=12)),
+        LearnedLayer(12, 12, seed=2, position=1, candidates=RandomCandidates(3)),
+    ):
+        with pytest.raises(ValueError, match=r"layer . must have the .* wiring of seed 1, got others"):
+            discretize_seeded(nn.Sequential(first, other))
 
 
 def test_a_network_that_is_not_from_one_seed_is_refused() -> None:
     layers = [LogicLayer(8, 12, seed=1, position=0), LogicLayer(12, 12, seed=2, position=1)]
-    with pytest.raises(ValueError, match="layer 1 must have the random wiring of seed 1"):
+    with pytest.raises(ValueError, match=r"layer . must have the random wiring of seed 1"):
         discretize_seeded(nn.Sequential(*layers, GroupSum(2)))
     mixed = [LogicLayer(8, 12, seed=1), LogicLayer(12, 12, seed=1, position=1, wiring=unique_wiring)]
-    with pytest.raises(ValueError, match="layer 1 must have the random wiring of seed 1"):
+    with pytest.raises(ValueError, match=r"layer . must have the random wiring of seed 1"):
         discretize_seeded(nn.Sequential(*mixed))
 
 

@@ -72,7 +72,7 @@ def test_seeded_circuit_repr_stays_short():
         ({"n_groups": 3}, "n_groups must divide the last layer's 4 gates, got 3"),
         ({"seed": -1}, "seed must be"),
         ({"wiring": NearbyWiring((1, 2, 2), 1, reach=(1,))}, "n_inputs must be 4 for NearbyWiring.* got 3"),
-        ({"wiring": "blocks"}, "wiring must be one of random, unique, local, or a wiring of images, got 'blocks'"),
+        ({"wiring": "blocks"}, "wiring must be one of random, unique, local, a wiring of images or a learned one, got"),
     ],
 )
 def test_seeded_circuit_rejects(change, message):

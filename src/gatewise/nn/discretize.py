@@ -14,7 +14,8 @@ from gatewise import heads
 from gatewise.circuit import Circuit
 from gatewise.nn.base import GateLayer
 from gatewise.nn.head import Affine, GroupSum, Logit
-from gatewise.wiring import WIRINGS, ImageWiring, SeededCircuit, Wiring
+from gatewise.nn.learned import LearnedLayer
+from gatewise.wiring import WIRINGS, AnyWiring, ImageWiring, LearnedWiring, SeededCandidates, SeededCircuit, Wiring
 
 
 class Parts(NamedTuple):
@@ -108,12 +109,14 @@ def discretize_seeded(module: nn.Module, wiring: ImageWiring | None = None) -> S
     module : as for `discretize`
         Built by `logic_network`, or of layers with one seed and positions 0, 1, 2, ...
     wiring : NearbyWiring or ButterflyWiring, optional
-        The one that the network was built with, if it was; random, unique and local wirings are recognized.
+        The one that the network was built with, if it was; random, unique and local wirings are recognized, and so are
+        learned ones, whose candidates came from the seed.
 
     Returns
     -------
     SeededCircuit
-        Expands to what `discretize` gives; for wires that are not the seed's it is a ValueError that names the layer.
+        Expands to what `discretize` gives; for wires that are not the seed's, such as candidates that came in by
+        `LearnedLayer.exchange` and were chosen, it is a ValueError that names the layer.
 
     Examples
     --------
@@ -126,7 +129,8 @@ def discretize_seeded(module: nn.Module, wiring: ImageWiring | None = None) -> S
     """
     parts = take_apart(module)
     seed, _ = parts.layers[0].seed_and_position()
-    fitting: dict[str | ImageWiring, Wiring] = {wiring: wiring} if wiring else dict(WIRINGS.items())
+    known = wiring or _find_learned(parts.layers)
+    fitting: dict[AnyWiring, Wiring] = {known: known} if known else dict(WIRINGS.items())
     for position, layer in enumerate(parts.layers):
         tried = fitting
         fitting = {name: wire for name, wire in tried.items() if _is_wired(layer, wire, seed, position)}
@@ -205,6 +209,15 @@ def _require_sums(parts: Parts) -> GroupSum:
     if parts.sums is None:
         raise ValueError("module must hold a GroupSum for its counts to have a meaning, got none")
     return parts.sums
+
+
+def _find_learned(layers: Sequence[GateLayer]) -> LearnedWiring | None:
+    """What the pins chose, if all layers chose among candidates of one kind, which may have been exchanged."""
+    learned = [layer for layer in layers if isinstance(layer, LearnedLayer)]
+    kinds = [layer.draw for layer in learned]
+    if len(learned) != len(layers) or not isinstance(kinds[0], SeededCandidates) or kinds != kinds[:1] * len(kinds):
+        return None
+    return LearnedWiring(kinds[0], [layer.choices().cpu().numpy() for layer in learned])
 
 
 def _is_wired(layer: GateLayer, wire: Wiring, seed: int, position: int) -> bool:

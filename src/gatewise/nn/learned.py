@@ -123,6 +123,18 @@ class LearnedLayer(GateLayer):
         """
         return _pick_wires(self.candidates, self.pins)
 
+    def choices(self) -> Tensor:
+        """The places of `wires` among the candidates: int64 (2, out_features), pin a of all gates, then pin b.
+
+        Examples
+        --------
+        >>> layer = LearnedLayer(8, 6, candidates=RandomCandidates(4), seed=0)
+        >>> a, b = layer.candidates.gather(-1, layer.choices()[..., None])[..., 0]
+        >>> torch.equal(a, layer.wires()[0]), torch.equal(b, layer.wires()[1])
+        (True, True)
+        """
+        return _pick_places(self.candidates, self.pins)
+
     def exchange(self, share: float, draw: int) -> Tensor:
         """Replace the least probable candidates of every pin by new ones, so that few candidates search all wires.
 
@@ -171,13 +183,18 @@ class LearnedLayer(GateLayer):
 
 
 def _pick_wires(candidates: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
-    """The most probable candidate of each pin, the first on ties; pin b leaves out the wire of pin a if it can."""
+    """The most probable candidate of each pin; see `_pick_places`."""
+    a, b = candidates.gather(-1, _pick_places(candidates, logits)[..., None])[..., 0]
+    return a, b
+
+
+def _pick_places(candidates: Tensor, logits: Tensor) -> Tensor:
+    """Where the most probable candidate is, the first on ties; pin b leaves out the wire of pin a if it can."""
     logits = logits.detach()
-    a = candidates[0].gather(-1, logits[0].argmax(-1, keepdim=True))
-    is_other = candidates[1] != a
+    place = logits[0].argmax(-1, keepdim=True)
+    is_other = candidates[1] != candidates[0].gather(-1, place)
     open_to_b = torch.where(is_other | ~is_other.any(-1, keepdim=True), logits[1], -torch.inf)
-    b = candidates[1].gather(-1, open_to_b.argmax(-1, keepdim=True))
-    return a[:, 0], b[:, 0]
+    return torch.stack([place[:, 0], open_to_b.argmax(-1)])
 
 
 def _check_candidates(candidates: ArrayLike, in_features: int, out_features: int) -> NDArray[np.int32]:
