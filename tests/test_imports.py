@@ -21,7 +21,7 @@ ALLOWED = {
     "bits": set(),
     "machine": {"_native", "checks"},
     "wiring": {"checks", "circuit", "gates"},
-    "store": {"checks", "circuit", "encode", "heads", "model", "wiring"},
+    "store": {"checks", "circuit", "encode", "gates", "heads", "model", "wiring"},
     "encode": {"_native", "bits", "machine"},
     "heads": {"checks"},
     "checks": set(),

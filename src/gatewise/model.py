@@ -41,7 +41,8 @@ class Model:
     Attributes
     ----------
     origin : (Encoder, SeededCircuit) or None
-        What `build` made the model of, if its circuit was a seeded one. It does not count when models are compared.
+        What `build` made the model of, if its circuit was a seeded one, without what no output depends on if its wires
+        were learned. It does not count when models are compared.
 
     Examples
     --------
@@ -89,6 +90,7 @@ class Model:
         (True, True)
         """
         _check_parts(encoder, circuit, head, Circuit, SeededCircuit)
+        circuit = circuit.clear_unread() if isinstance(circuit, SeededCircuit) else circuit
         written_out = circuit.expand() if isinstance(circuit, SeededCircuit) else circuit
         small, bit_idx = drop_unread_inputs(simplify(written_out))
         model = cls(encoder.take(bit_idx), small, head, threads=threads)

@@ -220,10 +220,10 @@ def test_every_flipped_bit_is_refused_or_harmless():
         (change_document(SEEDED, n_groups=3), "n_groups must be"),
         (
             change_document(SEEDED, wiring="blocks"),
-            "wiring must be one of random, unique, local, or a wiring of images",
+            "wiring must be one of random, unique, local, a wiring of images or a learned one",
         ),
-        (change_document(SEEDED, wiring=["random"]), "wiring must be a name or a JSON object with a kind, got"),
-        (change_document(SEEDED, wiring={}), "wiring must be a name or a JSON object with a kind, got {}"),
+        (change_document(SEEDED, wiring=["random"]), "wiring must be a name or a JSON object, got"),
+        (change_document(SEEDED, wiring={}), "wiring must be a JSON object with a kind, got {}"),
         (
             change_document(SEEDED, wiring={"kind": "nearby"}),
             "wiring must have margin, n_thresholds, reach, shape",

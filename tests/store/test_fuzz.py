@@ -13,23 +13,32 @@ from gatewise.encode import Categorical, Encoder, Numeric
 from gatewise.heads import Affine, Classes, Logit
 from gatewise.model import Model
 from gatewise.store import FileError, from_bytes, to_bytes
-from gatewise.wiring import NearbyWiring, SeededCircuit
+from gatewise.wiring import (
+    AllInputs,
+    LearnedWiring,
+    NearbyCandidates,
+    NearbyWiring,
+    RandomCandidates,
+    SeededCircuit,
+)
 
-N_SEEDS = {"circuits": 12, "models": 6}
+N_SEEDS = {"circuits": 12, "learned": 6, "models": 6}
 N_CASES = 10_000  # per seed
+N_TRIES = {"circuits": 3000, "learned": 24_000, "models": 8000}  # until every check was met
 MEMORY_EVERY = 40
 MAX_MEMORY = 64 * 2**20
 
 VALUES = [
     None, True, False, 0, 1, 2, 3, 7, 128, 129, 255, 2**24, 2**31 - 1, 2**31, 2**63, 2**64, 10**400, -1, 0.5,
     1e308, float("nan"), float("inf"), "", "1", "0" * 16, "f" * 16, "random", "circuit", "seeded", "ü",
-    "\ud800", "\0", "U8", "F4", "BF16", "I64", [], [0], [1] * 5, [2**31] * 3, [[]], {}, {"a": 1},
+    "learned", "all", "read", "\ud800", "\0", "U8", "F4", "BF16", "I64", [], [0], [1] * 5, [2**31] * 3, [[]],
+    {}, {"a": 1},
 ]  # fmt: skip
 
 
 def base_files(kind):
     """Small files, some with several frames in each stream."""
-    return model_files() if kind == "models" else circuit_files()
+    return {"circuits": circuit_files, "learned": learned_files, "models": model_files}[kind]()
 
 
 def model_files():
@@ -45,15 +54,26 @@ def model_files():
     nothing = Circuit(0, [], [], [], [1], [0, 1])
     nearby = NearbyWiring((1, 9, 8), 3, reach=(2,))
     seeded = SeededCircuit(image.n_bits, [rng.integers(0, 16, 200)] * 2, n_groups=2, seed=5, wiring=nearby)
+    learned = make_learned(rng, NearbyCandidates((1, 9, 8), 3, radius=2, k=16), (200, 200), n_groups=2)
     models = [
         Model(mixed, circuit, Classes(("no", 7), 2.5, 4)),
         Model(mixed, circuit, Affine((1.0, 2.0), (0.5, -1.0), 4)),
         Model(image, many, Classes((True, 1.5, "x"), 1.0, 1)),
         Model(Encoder([Numeric("x0", [])]), nothing, Logit((1.0,), (0.0,), 1)),
         Model.build(image, seeded, Classes((0, 1), 1.0, 100)),
+        Model.build(image, learned, Classes((0, 1), 1.0, 100)),
     ]
-    assert models[-1].origin is not None
-    return [model.to_bytes() for model in models]
+    files = [model.to_bytes() for model in models]
+    assert [json.loads(unseal(data)[1])["circuit"]["kind"] for data in files[-2:]] == ["seeded"] * 2
+    return files
+
+
+def make_learned(rng, candidates, widths, n_groups):
+    """Any gates and any choices that the candidates leave."""
+    n_wires = [216, *widths]
+    choices = [rng.integers(0, candidates.count(i, n_wires[i]), (2, width)) for i, width in enumerate(widths)]
+    gates = [rng.integers(0, 16, width) for width in widths]
+    return SeededCircuit(216, gates, n_groups, seed=7, wiring=LearnedWiring(candidates, choices))
 
 
 def circuit_files():
@@ -65,6 +85,14 @@ def circuit_files():
     constants = Circuit(2, gate=[6], a=[2], b=[3], outputs=[0, 1, 4] + [2] * 300, group_ptr=[0, 2, 2, 303])
     circuits = [seeded, nearby, seeded.expand(), wide.expand(), constants, Circuit(0, [], [], [], [], [0])]
     return [to_bytes(circuit) for circuit in circuits]
+
+
+def learned_files():
+    """Circuits of learned wires of every kind, with all choices, and with those that are read."""
+    rng = np.random.default_rng(2)
+    kinds = [RandomCandidates(5), NearbyCandidates((2, 6, 6), 3, radius=1, k=12), AllInputs()]
+    circuits = [make_learned(rng, candidates, (9, 8), n_groups=4) for candidates in kinds]
+    return [to_bytes(each) for circuit in circuits for each in (circuit, circuit.clear_unread())]
 
 
 def mutate_bytes(rng, data):
@@ -204,9 +232,16 @@ REACHED = {
         "n_groups must", "gates must take", "order 0 or 1", "widths must", "packed integers must take",
         "a wire below", "outputs[", "group_ptr must",
     ),
+    "learned": (
+        "tensors must have", "wiring must have", "pins must be all or read", "candidates must be a JSON object",
+        "kind of the candidates must", "candidates must have", "k must be an integer", "k must be at most",
+        "shape must", "n_thresholds must", "radius must", "in_features must be", "choices must take",
+        "last byte of choices must", "the number of candidates",
+    ),
     "models": (
         "kind must", "document must", "encoder must be a JSON object", "circuit must be a JSON object",
         "names of tensors", "kind of a model's circuit must", "n_inputs must be 216",
+        "choices must take", "in_features must be 216",
         "tensors of the encoder", "document of the encoder", "n_columns must",
         "n_thresholds must", "flags of a column",
         "names must be", "values must be a list", "values of a column", "sizes must", "distinct must",
@@ -221,7 +256,7 @@ REACHED = {
 def test_mutations_reach_every_check(kind):
     """The checks behind the checksum are exercised, told apart by their messages."""
     rng, files, messages = random.Random(0), base_files(kind), set()
-    for _ in range(3000 if kind == "circuits" else 8000):
+    for _ in range(N_TRIES[kind]):
         try:
             from_bytes(make_case(rng, files)[0])
         except FileError as error:

@@ -1,4 +1,4 @@
-"""The integer and nibble codecs: exact, pinned, compact, and strict about what they decode."""
+"""The codecs of integers, nibbles and bits: exact, pinned, compact, and strict about what they decode."""
 
 import hashlib
 import tracemalloc
@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewise.store.packing import FRAME, pack_integers, pack_nibbles, unpack_integers, unpack_nibbles
+from gatewise.store.packing import (
+    FRAME,
+    pack_bits,
+    pack_integers,
+    pack_nibbles,
+    unpack_bits,
+    unpack_integers,
+    unpack_nibbles,
+)
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
 GOLDEN_HEX = "0000000000020300000064"
@@ -114,3 +122,31 @@ def test_nibbles_refuse_damage():
         unpack_nibbles(np.array([1], np.uint8), 3)
     with pytest.raises(ValueError, match="unused half of the last gate byte must be 0, got 1"):
         unpack_nibbles(np.array([0x21, 0x1F], np.uint8), 3)
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=5), st.integers(0, 2**32))
+def test_bits_round_trip(shapes, seed):
+    rng = np.random.default_rng(seed)
+    sizes, widths = zip(*shapes, strict=True)
+    parts = [rng.integers(0, 2**width, size).astype(np.int32) for size, width in shapes]
+    packed = pack_bits(parts, widths)
+    assert len(packed) == -(-sum(size * width for size, width in shapes) // 8)
+    unpacked = unpack_bits(packed, sizes, widths)
+    assert all(part.dtype == np.int32 for part in unpacked)
+    assert [part.tolist() for part in unpacked] == [part.tolist() for part in parts]
+
+
+def test_bits_are_as_documented():
+    packed = pack_bits([np.array([5, 1], np.int32), np.array([], np.int32), np.array([9], np.int32)], [3, 7, 4])
+    number = 5 | 1 << 3 | 9 << 6
+    assert packed.tobytes() == number.to_bytes(2, "little")
+
+
+def test_bits_that_do_not_fit_are_refused():
+    packed = pack_bits([np.array([5, 1], np.int32)], [3])
+    with pytest.raises(ValueError, match="3 choices must take 2 bytes, got 1"):
+        unpack_bits(packed, [3], [3])
+    with pytest.raises(ValueError, match="unused bits of the last byte of choices must be 0, got 2"):
+        unpack_bits(packed | np.uint8(128), [2], [3])
+    with pytest.raises(ValueError, match="must take"):
+        unpack_bits(packed, [2**31], [20])

@@ -13,7 +13,14 @@ import pytest
 from gatewise import Circuit, Encoder, Model, SeededCircuit, load, save
 from gatewise.encode import Categorical, Numeric
 from gatewise.heads import Affine, Classes, Logit
-from gatewise.wiring import NearbyWiring
+from gatewise.wiring import (
+    AllInputs,
+    LearnedWiring,
+    NearbyCandidates,
+    NearbyWiring,
+    RandomCandidates,
+    SeededCandidates,
+)
 
 FILES = json.loads((Path(__file__).parent / "version_1.json").read_text())
 
@@ -53,7 +60,22 @@ def make_contents() -> dict[str, Circuit | SeededCircuit | Model]:
     contents["seeded-nearby"] = SeededCircuit(150, make_gates((61, 61, 10)), 5, seed=2**63, wiring=nearby)
     for wiring in ("random", "unique", "local"):
         contents[f"seeded-{wiring}"] = SeededCircuit(31, make_gates((61, 10)), n_groups=5, seed=2**63, wiring=wiring)
+    for candidates in (RandomCandidates(9), NearbyCandidates((2, 5, 5), 3, radius=1, k=20), AllInputs()):
+        learned = make_learned(candidates, (61, 10))
+        contents[f"seeded-{type(candidates).__name__}"] = learned
+        contents[f"seeded-{type(candidates).__name__}-cleared"] = learned.clear_unread()
+    nearby_learned = make_learned(NearbyCandidates((2, 5, 5), 3, radius=1, k=20), (300, 300))
+    contents["model-learned"] = Model.build(image, nearby_learned, Classes(tuple("abcde"), 1.0, 60))
     return contents
+
+
+def make_learned(candidates: SeededCandidates, widths: tuple[int, ...]) -> SeededCircuit:
+    """Choices by a formula, too."""
+    choices = [
+        (5 * np.arange(2 * width).reshape(2, width) ** 2 + layer) % candidates.count(layer, n)
+        for layer, (n, width) in enumerate(zip((150, *widths), widths, strict=False))
+    ]
+    return SeededCircuit(150, make_gates(widths), 5, seed=2**63, wiring=LearnedWiring(candidates, choices))
 
 
 CONTENTS = make_contents()

@@ -1,9 +1,11 @@
 """Compact coding of integer arrays and gate ids: what the `.gw` file stores instead of plain arrays.
 
-In: int32 values, or gate ids 0..15. Out: a uint8 array, and back again, exactly.
-Invariant: every value takes at least one bit, so unpacking never gives more than 8 values per stored byte.
-`docs/format.md` specifies both codes.
+In: int32 values, gate ids 0..15, or choices of known widths. Out: a uint8 array, and back again, exactly.
+Invariant: every integer and id takes at least one bit, so unpacking never gives more than 8 of them per stored byte;
+choices number at most two for each id. `docs/format.md` specifies the codes.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,6 +120,59 @@ def unpack_nibbles(packed: Bytes, n_values: int) -> NDArray[np.uint8]:
     if n_values % 2 and packed[-1] >> 4:
         raise ValueError(f"the unused half of the last gate byte must be 0, got {packed[-1] >> 4}")
     return np.stack([packed & 15, packed >> 4], axis=1).reshape(-1)[:n_values]
+
+
+def pack_bits(parts: Sequence[NDArray[np.int32]], widths: Sequence[int]) -> Bytes:
+    """The values of each part in as many bits as its width says, without a gap; bits fill bytes from the lowest on.
+
+    Parameters
+    ----------
+    parts : int32 arrays, one-dimensional
+        Values from 0 up to, not including, ``2**width``.
+    widths : of each part, 0..31
+
+    Returns
+    -------
+    uint8 array
+
+    Examples
+    --------
+    >>> pack_bits([np.array([1, 2, 3], np.int32), np.array([7], np.int32)], [2, 3]).tolist()
+    [249, 1]
+    """
+    bits = [np.empty((len(part), width), np.uint8) for part, width in zip(parts, widths, strict=True)]
+    for part, each in zip(parts, bits, strict=True):
+        for place in range(each.shape[1]):
+            each[:, place] = part >> place & 1
+    return np.packbits(np.concatenate([each.reshape(-1) for each in bits]), bitorder="little")
+
+
+def unpack_bits(packed: Bytes, sizes: Sequence[int], widths: Sequence[int]) -> list[NDArray[np.int32]]:
+    """Inverse of `pack_bits`; raises ValueError unless `packed` holds exactly parts of these sizes and widths.
+
+    Parameters
+    ----------
+    packed : uint8 array
+    sizes, widths : of each part
+
+    Returns
+    -------
+    int32 arrays, one-dimensional
+    """
+    n_bits = sum(size * width for size, width in zip(sizes, widths, strict=True))
+    if len(packed) != -(-n_bits // 8):
+        raise ValueError(f"{sum(sizes)} choices must take {-(-n_bits // 8)} bytes, got {len(packed)}")
+    if n_bits % 8 and packed[-1] >> n_bits % 8:
+        raise ValueError(f"the unused bits of the last byte of choices must be 0, got {packed[-1] >> n_bits % 8}")
+    bits = np.unpackbits(packed, count=n_bits, bitorder="little")
+    parts, at = [], 0
+    for size, width in zip(sizes, widths, strict=True):
+        part = np.zeros(size, np.int32)
+        for place, each in enumerate(bits[at : at + size * width].reshape(size, width).T):
+            part |= each.astype(np.int32) << place
+        parts.append(part)
+        at += size * width
+    return parts
 
 
 def _frame_bytes(widths: Bytes, n_values: int) -> NDArray[np.int64]:
