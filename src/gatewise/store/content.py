@@ -4,9 +4,9 @@ In: a `Model`, a `Circuit` or a `SeededCircuit`. Out: bytes, and from bytes an e
 Invariant: what was loaded gives the same bytes again; a file of n bytes, however hostile, takes O(n) memory to load.
 
 What you pass is what is stored. A simplified `Circuit` is stored with its wiring, about 3.5 bytes per gate, and starts
-fastest, because nothing is left to compute at load. A `SeededCircuit` takes half a byte per gate, but it has all gates
-of the network, and takes time to expand and simplify. A `Model` is stored in the smaller of the two forms if it was
-built from a `SeededCircuit`.
+fastest, because nothing is left to compute at load. A `SeededCircuit` takes half a byte per gate, and some bits per
+operand if its wires were learned, but it has all gates of the network, and takes time to expand and simplify. A `Model`
+is stored in the smaller of the two forms if it was built from a `SeededCircuit`.
 """
 
 import os
