@@ -81,10 +81,8 @@ def _train_stages(
     return Trained(result, model, result.circuit(), curve, curve[-1].seconds)
 
 
-def _find_seeded(result: Result, plan: Plan) -> SeededCircuit | None:
-    """The circuit with the seed of its wires instead of the wires, if they came from a seed."""
-    if "candidates" in plan.options:
-        return None
+def _find_seeded(result: Result, plan: Plan) -> SeededCircuit:
+    """The circuit with the seed of its wires, or of the candidates that they were chosen from, instead of the wires."""
     wiring = plan.options.get("wiring")
     return nn.discretize_seeded(result.net, wiring if isinstance(wiring, NearbyWiring) else None)
 
