@@ -18,6 +18,7 @@ from experiments.data import Dataset
 from experiments.figures import draw_figures
 from experiments.settings import SETTINGS, Setting
 from gatewise.train import Cosine
+from gatewise.wiring import LearnedWiring
 
 # Two epochs do not always teach a network of a hundred gates anything.
 pytestmark = pytest.mark.filterwarnings("ignore::gatewise.train.ConvergenceWarning")
@@ -99,6 +100,8 @@ def test_a_point_of_the_frontier_is_trained_validated_and_shown(data: Dataset, t
     point = frontier.Point("mnist-1k", "tiny", (60, 60), tau=2.0, epochs=30, n_thresholds=2, radius=2, k=8)
     plan = dataclasses.replace(point.plan(data), batch_size=20)
     trained = training.train_network(point.widths, plan, data, 0, folder=None, report=silent)
+    assert trained.model.origin is not None
+    assert isinstance(trained.model.origin[1].wiring, LearnedWiring)
     measured = measuring.measure_seed(trained, plan, data, 0)
     assert measured["accuracy"] > 60
     assert measured["gap"] == 0

@@ -231,7 +231,7 @@ def test_every_flipped_bit_is_refused_or_harmless():
         (change_document(SEEDED, wiring={"kind": "butterfly"}), "wiring must have n_thresholds, shape"),
         (
             change_document(NEARBY, wiring=GEOMETRY | {"kind": "far"}),
-            "kind of the wiring must be nearby or butterfly, got 'far'; ",
+            "kind of the wiring must be nearby or butterfly or learned, got 'far'; ",
         ),
         (change_document(NEARBY, wiring=GEOMETRY | {"reach": 4}), "reach must be a tuple of integers, got 4"),
         (change_document(NEARBY, wiring=GEOMETRY | {"reach": []}), r"reach must have 1\.\.16 sides, got 0"),

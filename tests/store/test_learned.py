@@ -56,10 +56,12 @@ def test_learned_wires_round_trip(candidates: SeededCandidates, gates: list[int]
 @given(st.integers(0, 2**32), st.integers(1, 9), st.lists(st.integers(1, 30), min_size=1, max_size=5))
 def test_any_learned_circuit_round_trips(seed: int, k: int, widths: list[int]) -> None:
     rng = np.random.default_rng(seed)
-    wiring = LearnedWiring(NearbyCandidates((1, 3, 3), k=k), [rng.integers(0, 1, (2, width)) for width in widths])
+    n_candidates = [k, *(min(k, width) for width in widths)]
+    choices = [rng.integers(0, n, (2, width)) for n, width in zip(n_candidates, widths, strict=False)]
     gates = [rng.integers(0, 16, width) for width in widths]
-    circuit = SeededCircuit(9, gates, widths[-1], seed, wiring)
-    assert from_bytes(to_bytes(circuit)) == circuit
+    circuit = SeededCircuit(9, gates, widths[-1], seed, LearnedWiring(NearbyCandidates((1, 3, 3), k=k), choices))
+    for each in (circuit, circuit.clear_unread()):
+        assert from_bytes(to_bytes(each)) == each
 
 
 def test_only_choices_of_pins_that_are_read_are_stored() -> None:

@@ -129,7 +129,8 @@ def _restore_fixed(stored: Any) -> str | ImageWiring:
         raise ValueError(f"wiring must be a name or a JSON object, got {stored!r:.60}")
     if isinstance(stored, str):
         return stored  # SeededCircuit knows which names there are
-    wiring: ImageWiring = _restore_form("wiring", stored, IMAGE_WIRINGS)
+    known = {**IMAGE_WIRINGS, LEARNED: LearnedWiring}  # the last one is not restored here, but named in the error
+    wiring: ImageWiring = _restore_form("wiring", stored, known)
     return wiring
 
 
