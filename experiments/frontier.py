@@ -13,7 +13,7 @@ from experiments.plans import Plan, Stage
 from experiments.training import train_network
 from gatewise import Encoder
 from gatewise.nn import Bitwise
-from gatewise.train import Chain, Cosine, Mirror, Shift
+from gatewise.train import Chain, Cosine, Exchange, Mirror, Shift
 from gatewise.train.augment import Augment
 from gatewise.wiring import NearbyCandidates
 
@@ -25,8 +25,8 @@ HELD_OUT = 1 / 6  # share of the training images that the study validates with
 class Point:
     """A network of the frontier: its data, its layers, and how it is trained.
 
-    A pin of the first layer has `k` candidates, at most `radius` pixels from its gate; `pixels` is the largest shift of
-    an image.
+    A pin of the first layer has `k` candidates, at most `radius` pixels from its gate, of which `exchange` replaces those
+    that lose; `pixels` is the largest shift of an image.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Point:
     batch_size: int = 128
     pixels: int = 1
     mirror: bool = False
+    exchange: Exchange | None = None
 
     def plan(self, data: Dataset) -> Plan:
         """How it is trained, on all training images."""
@@ -57,6 +58,7 @@ class Point:
             augment=Chain(*steps),
             held_out=0.0,
             is_synthesized=True,
+            exchange=self.exchange,
             options={
                 "candidates": NearbyCandidates(*layout, radius=self.radius, k=self.k),
                 "sampling": Bitwise(self.temperature),
@@ -65,13 +67,23 @@ class Point:
 
 
 _MNIST = Point("mnist-8k", "mnist", (3000, 5000), tau=10.0, epochs=60)
-_FASHION = replace(_MNIST, name="fashion-8k", data="fashion-mnist", tau=22.0, n_thresholds=7, k=64, epochs=40)
+_FASHION = replace(
+    _MNIST,
+    name="fashion-8k",
+    data="fashion-mnist",
+    tau=16.0,
+    n_thresholds=7,
+    k=64,
+    epochs=60,
+    pixels=0,
+    exchange=Exchange(),
+)
 _CIFAR = Point(
     "cifar-64k",
     "cifar10",
     (28_000, 36_000),
     tau=80.0,
-    epochs=24,
+    epochs=60,
     n_thresholds=7,
     batch_size=256,
     pixels=2,
@@ -81,12 +93,21 @@ POINTS = {
     point.name: point
     for point in (
         replace(
-            _MNIST, name="mnist-1k", widths=(1000,), tau=2.8, epochs=60, radius=10, k=256, batch_size=256, pixels=0
+            _MNIST,
+            name="mnist-1k",
+            widths=(1000,),
+            tau=2.8,
+            epochs=150,
+            radius=10,
+            k=256,
+            batch_size=256,
+            pixels=0,
+            exchange=Exchange(every=2),
         ),
         _MNIST,
-        replace(_MNIST, name="mnist-16k", widths=(6000, 10_000), tau=14.0, epochs=30),
+        replace(_MNIST, name="mnist-16k", widths=(6000, 10_000), tau=14.0, epochs=80),
         _FASHION,
-        replace(_FASHION, name="fashion-64k", widths=(24_000, 40_000), tau=60.0, epochs=20, k=32, batch_size=256),
+        replace(_FASHION, name="fashion-64k", widths=(24_000, 40_000), tau=45.0, epochs=20, k=32, batch_size=256),
         _CIFAR,
         replace(_CIFAR, name="cifar-256k", widths=(112_000, 144_000), tau=160.0, epochs=20),
     )
@@ -143,6 +164,7 @@ def vary(point: Point) -> Iterator[tuple[str, Point]]:
         "pixels": [max(0, point.pixels - 1), point.pixels + 1],
         "n_thresholds": [max(1, n // 2), 2 * n + 1],
         "batch_size": [2 * point.batch_size],
+        "exchange": [None, Exchange()],
         "widths": [(n_gates,), (n_gates // 2,) * 2, (n_gates // 4, n_gates - n_gates // 4), (n_gates // 30 * 10,) * 3],
     }
     for name, values in changes.items():

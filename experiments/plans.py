@@ -16,7 +16,7 @@ from experiments.settings import Setting
 from gatewise.encode import Encoder
 from gatewise.encode.columns import Categorical, Column, Numeric
 from gatewise.nn import Residual, Softmax
-from gatewise.train import Chain, Constant, Cosine, Mirror, Shift
+from gatewise.train import Chain, Constant, Cosine, Exchange, Mirror, Shift
 from gatewise.train.augment import Augment
 from gatewise.train.recipe import Schedule
 from gatewise.wiring import NearbyWiring, unique_wiring
@@ -46,7 +46,7 @@ class Plan:
     goes through the training rows `repeats` times. Of `n_restarts` networks, each with its own wiring, the one with the
     shortest description is kept: its gates after optimization, and `exception_gates` for each training row that it gets
     wrong. A gate takes 4 bits, its wires are given; to name one of some hundred rows takes 7 or 8: as much as 2 gates.
-    Lookup tables are counted of circuits that are synthesized.
+    Lookup tables are counted of circuits that are synthesized. Learned wiring may `exchange` its candidates.
     """
 
     encoder: Encoder
@@ -59,6 +59,7 @@ class Plan:
     n_restarts: int = 1
     exception_gates: int = 2
     is_synthesized: bool = False
+    exchange: Exchange | None = None
     options: dict[str, Any] = field(default_factory=dict)  # of the network
 
     @property

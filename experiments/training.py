@@ -96,6 +96,7 @@ def _make_recipe(plan: Plan, stage: Stage, seed: int) -> Recipe:
         seed=seed,
         evaluate_every=-(-stage.epochs // 50),
         augment=plan.augment,
+        exchange=plan.exchange,
     )
 
 
