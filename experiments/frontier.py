@@ -25,7 +25,7 @@ HELD_OUT = 1 / 6  # share of the training images that the study validates with
 class Point:
     """A network of the frontier: its data, its layers, and how it is trained.
 
-    A pin of the first layer has `k` candidates, at most `radius` pixels from its gate, of which `exchange` replaces those
+    A pin of the first layer has `k` candidates, at most `radius` pixels from its gate, and `exchange` replaces those
     that lose; `pixels` is the largest shift of an image.
     """
 
@@ -71,7 +71,7 @@ _FASHION = replace(
     _MNIST,
     name="fashion-8k",
     data="fashion-mnist",
-    tau=16.0,
+    tau=22.0,
     n_thresholds=7,
     k=64,
     epochs=60,
@@ -107,7 +107,7 @@ POINTS = {
         _MNIST,
         replace(_MNIST, name="mnist-16k", widths=(6000, 10_000), tau=14.0, epochs=80),
         _FASHION,
-        replace(_FASHION, name="fashion-64k", widths=(24_000, 40_000), tau=45.0, epochs=20, k=32, batch_size=256),
+        replace(_FASHION, name="fashion-64k", widths=(24_000, 40_000), tau=60.0, epochs=20, k=32, batch_size=256),
         _CIFAR,
         replace(_CIFAR, name="cifar-256k", widths=(112_000, 144_000), tau=160.0, epochs=20),
     )

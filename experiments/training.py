@@ -81,8 +81,10 @@ def _train_stages(
     return Trained(result, model, result.circuit(), curve, curve[-1].seconds)
 
 
-def _find_seeded(result: Result, plan: Plan) -> SeededCircuit:
-    """The circuit with the seed of its wires, or of the candidates that they were chosen from, instead of the wires."""
+def _find_seeded(result: Result, plan: Plan) -> SeededCircuit | None:
+    """The circuit with the seed of its wires, or of their candidates, instead of the wires, unless some came in later."""
+    if plan.exchange:
+        return None
     wiring = plan.options.get("wiring")
     return nn.discretize_seeded(result.net, wiring if isinstance(wiring, NearbyWiring) else None)
 
