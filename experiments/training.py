@@ -82,7 +82,7 @@ def _train_stages(
 
 
 def _find_seeded(result: Result, plan: Plan) -> SeededCircuit | None:
-    """The circuit with the seed of its wires, or of their candidates, instead of the wires, unless some came in later."""
+    """The circuit with the seed of its wires, or of their candidates, instead of the wires; none if some came later."""
     if plan.exchange:
         return None
     wiring = plan.options.get("wiring")
