@@ -4,6 +4,8 @@ VENV ?= .venv
 CONSTRAINTS ?= constraints.txt
 BIN := $(VENV)/bin
 START := $(shell date +%s)
+# A worker per core, but no more than memory is sure to hold; one that is idle takes tests from the others.
+PYTEST := python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 TEMPLATES := src/gatewise/export/templates
 NATIVE := $(wildcard src/native/* src/native/*/* src/native/*/*/*) CMakeLists.txt
 CPP := src/native/*/*.?pp src/native/*/*/*.?pp tests/native/*.cpp $(wildcard benchmarks/*/*.cpp benchmarks/*/*.c benchmarks/*/*/*.h) \
@@ -21,7 +23,7 @@ demo: $(VENV)/extra-demo
 	@echo "$$(($$(date +%s) - $(START))) seconds in all"
 
 test: $(VENV)/extra-test
-	$(BIN)/python -m pytest
+	$(BIN)/$(PYTEST)
 
 lint: $(VENV)/extra-lint
 	$(BIN)/ruff check .
@@ -43,7 +45,7 @@ test-oldest:
 	mkdir -p build
 	$(PYTHON) tests/support/oldest.py > build/oldest.txt
 	$(MAKE) VENV=.venv-oldest CONSTRAINTS=build/oldest.txt .venv-oldest/extra-test
-	.venv-oldest/bin/python -m pytest -m "not slow" -W ignore::DeprecationWarning -W ignore::pytest.PytestDeprecationWarning \
+	.venv-oldest/bin/$(PYTEST) -m "not slow" -W ignore::DeprecationWarning -W ignore::pytest.PytestDeprecationWarning \
 		--ignore=tests/native --ignore=tests/test_docs.py --ignore=tests/test_examples.py tests
 
 # The sdist, then a wheel from nothing but the sdist, repaired, and run where there are only numpy and safetensors.

@@ -88,13 +88,14 @@ def time_in_turns(
     for call in calls.values():
         call()
     laps: dict[str, list[float]] = {name: [] for name in calls}
-    own: dict[str, float] = dict.fromkeys(calls, 0.0)
+    total, own = dict.fromkeys(calls, 0.0), dict.fromkeys(calls, 0.0)
     start, cpu_start, busy_start = time.perf_counter(), time.process_time(), busy_seconds()
-    while any(len(each) < min_calls or sum(each) < seconds for each in laps.values()):
+    while any(len(laps[name]) < min_calls or total[name] < seconds for name in calls):
         for name, call in calls.items():
             cpu, lap = time.process_time(), time.perf_counter()
             call()
             laps[name].append(time.perf_counter() - lap)
+            total[name] += laps[name][-1]
             own[name] += time.process_time() - cpu
     wall = time.perf_counter() - start
     of_others = max(0.0, busy_seconds() - busy_start - (time.process_time() - cpu_start))
