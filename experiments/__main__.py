@@ -3,7 +3,7 @@
     python -m experiments NAME [--recipe paper|ours|baselines|giant] [--seeds N] [--epochs N] [--data DIR] [--runs DIR]
     python -m experiments frontier [--points NAME …] [--seeds N] [--epochs N] [--data DIR] [--runs DIR]
     python -m experiments study-depth|study-operators|study-precision [--seeds N] [--epochs N] [--data DIR]
-    python -m experiments study-learned [--points NAME …] [--seeds N] [--epochs N] [--data DIR]
+    python -m experiments study-learned [--points NAME …] [--vary CHOICE …] [--seeds N] [--epochs N] [--data DIR]
     python -m experiments figures
 
 A network whose training was stopped goes on when the same command is given again; studies and networks that are the
@@ -25,7 +25,7 @@ from experiments import measuring, records
 from experiments.baselines import run_baselines
 from experiments.data import LOADERS, Dataset
 from experiments.figures import draw_figures
-from experiments.frontier import POINTS, validate, vary
+from experiments.frontier import POINTS, list_changes, validate, vary
 from experiments.giants import measure_giant
 from experiments.plans import RECIPES, Plan, paper
 from experiments.settings import SETTINGS
@@ -35,6 +35,7 @@ from experiments.training import train_network
 RUNS = Path("build/experiments")
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 BASELINE_EPOCHS = 200
+VARIED = list(list_changes(POINTS["mnist-8k"]))
 
 
 def main() -> None:
@@ -45,6 +46,7 @@ def main() -> None:
     parser.add_argument("name", choices=[*SETTINGS, *COMMANDS])
     parser.add_argument("--recipe", choices=list(ACTIONS), default="ours")
     parser.add_argument("--points", nargs="+", choices=list(POINTS), default=list(POINTS), help="of the frontier")
+    parser.add_argument("--vary", nargs="+", choices=VARIED, default=VARIED, help="choices of the study (default: all)")
     parser.add_argument("--seeds", type=int, default=1, help="networks to train, with seeds 0, 1, …")
     parser.add_argument("--epochs", type=int, help="in all stages together (default: the recipe's)")
     parser.add_argument("--data", type=Path, help="folder of the data sets (default: $GATEWISE_DATA)")
@@ -133,7 +135,7 @@ def record_learned(args: argparse.Namespace) -> None:
     for name in args.points:
         point, cases = POINTS[name], []
         data = LOADERS[point.data](find_data(args.data))
-        for label, varied in vary(point):
+        for label, varied in vary(point, args.vary):
             for seed in range(args.seeds):
                 cases.append(validate(label, varied, data, seed=seed, epochs=args.epochs or point.epochs))
                 print_flushed(f"{name} {label} seed {seed}: {cases[-1]['accuracy']:.2f} %")

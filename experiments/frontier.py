@@ -4,7 +4,7 @@ In: the name of a point. Out: its network and how it is trained, and what others
 varies the settings one at a time, on images held out; those of sizes that it was not run for are taken from others.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -151,11 +151,21 @@ PUBLISHED = (
 )
 
 
-def vary(point: Point) -> Iterator[tuple[str, Point]]:
-    """The point itself, and others that differ from it in one choice."""
+def vary(point: Point, choices: Iterable[str]) -> Iterator[tuple[str, Point]]:
+    """The point itself, and others that differ from it in one of the choices named."""
     yield "as it is", point
+    changes = list_changes(point)
+    for name in choices:
+        for value in changes[name]:
+            if value != getattr(point, name):
+                shown = f"{value:.3g}" if isinstance(value, float) else value
+                yield f"{name} {shown}", replace(point, **{name: value})
+
+
+def list_changes(point: Point) -> dict[str, list[Any]]:
+    """Other values of each choice that the study varies."""
     n_gates, n = sum(point.widths), point.n_thresholds
-    changes: dict[str, list[Any]] = {
+    return {
         "tau": [point.tau / 1.4, point.tau * 1.4],
         "learning_rate": [point.learning_rate / 2, point.learning_rate * 2],
         "temperature": [point.temperature / 2, point.temperature * 2],
@@ -167,11 +177,6 @@ def vary(point: Point) -> Iterator[tuple[str, Point]]:
         "exchange": [None, Exchange()],
         "widths": [(n_gates,), (n_gates // 2,) * 2, (n_gates // 4, n_gates - n_gates // 4), (n_gates // 30 * 10,) * 3],
     }
-    for name, values in changes.items():
-        for value in values:
-            if value != getattr(point, name):
-                shown = f"{value:.3g}" if isinstance(value, float) else value
-                yield f"{name} {shown}", replace(point, **{name: value})
 
 
 def validate(label: str, point: Point, data: Dataset, *, seed: int, epochs: int) -> dict[str, Any]:

@@ -107,10 +107,12 @@ def test_a_point_of_the_frontier_is_trained_validated_and_shown(data: Dataset, t
     assert measured["gap"] == 0
     validated = frontier.validate("as it is", point, data, seed=0, epochs=2)
     assert validated["epochs"] == 2
-    labels = [label for label, _ in frontier.vary(point)]
+    choices = frontier.list_changes(point)
+    labels = [label for label, _ in frontier.vary(point, choices)]
     assert len(set(labels)) == len(labels) > 10
+    assert [label for label, _ in frontier.vary(point, ["tau"])] == ["as it is", "tau 1.43", "tau 2.8"]
     for every in frontier.POINTS.values():
-        assert all(varied.pixels >= 0 and varied.n_thresholds >= 1 for _, varied in frontier.vary(every))
+        assert all(varied.pixels >= 0 and varied.n_thresholds >= 1 for _, varied in frontier.vary(every, choices))
     common = {"accuracy": measuring.summarize([90.0, 92.0]), "seeds": [measured] * 2}
     run = {"command": "python -m experiments frontier", "machine": {"cpu": "one of ours"}}
     time = {"time": {"packed_ns": 95.4, "raw_ns": 1234.0}}
