@@ -1,9 +1,8 @@
-"""`gatewise demo`: digits, from a table to a saved, loaded and timed circuit, beside models of scikit-learn."""
+"""`gatewise demo`: digits, from images to a saved, loaded and timed circuit, beside models of scikit-learn."""
 
 import argparse
 import importlib.util
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gatewise import wiring
 from gatewise.cli.pictures import draw_confusion, draw_gates, plot_circuit
+from gatewise.encode import Encoder
 from gatewise.extras import install_command, require
 from gatewise.model import Model
 from gatewise.run.timing import time_call
 
+SHAPE, HIGH = (8, 8), 16.0  # scikit-learn's digits
+N_THRESHOLDS = 7
+WIDTHS = [2000, 2000]
+TAU = 8.0
+CANDIDATES = wiring.RandomCandidates(8)
+TEMPERATURE = 4.0
+LEARNING_RATE = 0.1
+BATCH_SIZE = 64
+EPOCHS = 120
 N_ROWS = 10_000
 SEED = 0
 EXAMPLES = """examples:
@@ -29,19 +39,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, default=Path(), metavar="DIR", help="folder for its files (default: this one)"
     )
-    parser.add_argument("--max-iter", type=int, metavar="N", help="number of epochs, for a shorter demo")
+    parser.add_argument("--epochs", type=int, default=EPOCHS, metavar="N", help=f"of training (default: {EPOCHS})")
 
 
 def run(args: argparse.Namespace) -> int:
     """Show the demo."""
     if not args.output.is_dir():
         raise ValueError(f"--output must be a folder that exists, got {args.output}; make it first")
-    for line in run_demo(args.output, progress=sys.stderr.isatty(), max_iter=args.max_iter):
+    for line in run_demo(args.output, progress=sys.stderr.isatty(), epochs=args.epochs):
         print(line, flush=True)
     return 0
 
 
-def run_demo(folder: Path, *, progress: bool = False, max_iter: int | None = None) -> Iterator[str]:
+def run_demo(folder: Path, *, progress: bool = False, epochs: int = EPOCHS) -> Iterator[str]:
     """Train, compile, save, load, measure and compare.
 
     Parameters
@@ -50,8 +60,8 @@ def run_demo(folder: Path, *, progress: bool = False, max_iter: int | None = Non
         Where the model and the picture go.
     progress : bool
         Whether to show a progress bar.
-    max_iter : int, optional
-        Epochs, for a shorter demo.
+    epochs : int
+        Of training; few make a shorter demo.
 
     Yields
     ------
@@ -64,7 +74,7 @@ def run_demo(folder: Path, *, progress: bool = False, max_iter: int | None = Non
     from sklearn.metrics import confusion_matrix
     from sklearn.model_selection import train_test_split
 
-    from gatewise.estimators import LogicClassifier
+    from gatewise import nn, train
 
     can_draw = importlib.util.find_spec("matplotlib") is not None
     if not can_draw:
@@ -72,14 +82,19 @@ def run_demo(folder: Path, *, progress: bool = False, max_iter: int | None = Non
     X, y = load_digits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.25, random_state=SEED, stratify=y)
     yield f"data       {len(X_train)} images of 8x8 pixels to learn from, {len(X_test)} to test with"
-    start = time.perf_counter()
-    clf = LogicClassifier(random_state=SEED, progress=progress, max_iter=max_iter).fit(X_train, y_train)
-    assert clf.history_ is not None
-    gates = np.array(clf.history_[-1].gates)
-    widths = " + ".join(str(width) for width in gates.sum(1))
-    yield f"trained    {widths} gates, {clf.n_iter_} epochs in {time.perf_counter() - start:.0f} s"
+    encoder = Encoder.images(SHAPE, N_THRESHOLDS, high=HIGH)
+    task = train.Classification(10)
+    net = task.network(
+        encoder.n_bits, WIDTHS, tau=TAU, candidates=CANDIDATES, sampling=nn.Bitwise(TEMPERATURE), seed=SEED
+    )
+    recipe = train.Recipe(epochs=epochs, batch_size=BATCH_SIZE, schedule=train.Cosine(LEARNING_RATE), seed=SEED)
+    bits = train.Bits(encoder.encode_rows(X_train), y_train)
+    result = train.fit(net, task, bits, recipe=recipe, progress=progress)
+    last = result.history[-1]
+    gates = np.array(last.gates)
+    yield f"trained    {' + '.join(map(str, WIDTHS))} gates and their wires, {epochs} epochs in {last.seconds:.0f} s"
     path = folder / "digits.gw"
-    clf.model_.save(path)
+    result.model(encoder).save(path)
     model = Model.load(path)
     yield f"simplified {gates.sum():,} -> {model.circuit.n_gates:,} gates, {model.info()['levels']} levels"
     yield f"saved      {path}: {path.stat().st_size:,} bytes; loaded again: {model}"
