@@ -1,8 +1,8 @@
 """All numbers that pages may name, as "<record>/<name>".
 
-Names of benchmarks are those of their records; "paper/NAME" is what the paper reports, "experiments/RECIPE/NAME" the
-accuracy of a network that was trained here, "minutes/RECIPE/NAME" how long that took, "study/NAME/LABEL/X" one point
-of a study's figure.
+Names of benchmarks are those of their records, and "<record>/machine" is what it was measured on; "paper/NAME" is what
+the paper reports, "experiments/RECIPE/NAME" the accuracy of a network that was trained here, "minutes/RECIPE/NAME" how
+long that took, "study/NAME/LABEL/X" one point of a study's figure.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ def value_of(name: str) -> str:
         found = _render(source)
         if found is None:
             return MISSING
-        return found[rest]
+        return _machine(source) if rest == "machine" else found[rest]
     if source == "paper":
         return _from_paper(rest)
     if name == "experiments/table":
@@ -58,6 +58,11 @@ def value_of(name: str) -> str:
 def _render(source: str) -> dict[str, str] | None:
     path = records.RESULTS / f"{source}.json"
     return RENDERERS[source](records.read(source)) if path.exists() else None
+
+
+def _machine(source: str) -> str:
+    machine = records.read(source)["machine"]
+    return f"{machine['cpu']}, {machine['n_cores']} cores"
 
 
 def _from_paper(name: str) -> str:
