@@ -4,6 +4,7 @@
     python -m experiments frontier [--points NAME …] [--seeds N] [--epochs N] [--data DIR] [--runs DIR]
     python -m experiments study-depth|study-operators|study-precision [--seeds N] [--epochs N] [--data DIR]
     python -m experiments study-learned [--points NAME …] [--vary CHOICE …] [--seeds N] [--epochs N] [--data DIR]
+    python -m experiments splits [--seeds N] [--data DIR]
     python -m experiments figures
 
 A network whose training was stopped goes on when the same command is given again; studies and networks that are the
@@ -15,26 +16,26 @@ one.
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
 from benchmarks.data.mnist import find_data
 from benchmarks.records import start
-from experiments import measuring, records
-from experiments.baselines import run_baselines
+from experiments import baselines, measuring, records
 from experiments.data import LOADERS, Dataset
 from experiments.figures import draw_figures
 from experiments.frontier import POINTS, list_changes, validate, vary
 from experiments.giants import measure_giant
 from experiments.plans import RECIPES, Plan, paper
 from experiments.settings import SETTINGS
+from experiments.splits import run_splits
 from experiments.studies import EPOCHS, STUDIES, run_case
 from experiments.training import train_network
 
 RUNS = Path("build/experiments")
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
-BASELINE_EPOCHS = 200
 VARIED = list(list_changes(POINTS["mnist-8k"]))
 
 
@@ -72,7 +73,8 @@ def run_network(args: argparse.Namespace) -> None:
     """Train and measure a network of the paper."""
     setting = SETTINGS[args.name]
     data = LOADERS[setting.data](find_data(args.data))
-    train_seeds(args, args.name, args.recipe, setting.widths, RECIPES[args.recipe](setting, data), data)
+    plan = RECIPES[args.recipe](setting, data)
+    train_seeds(args, args.name, args.recipe, plan.widths or setting.widths, plan, data)
 
 
 def run_frontier(args: argparse.Namespace) -> None:
@@ -80,10 +82,12 @@ def run_frontier(args: argparse.Namespace) -> None:
     for name in args.points:
         point = POINTS[name]
         data = LOADERS[point.data](find_data(args.data))
-        train_seeds(args, name, "frontier", list(point.widths), point.plan(data), data)
+        train_seeds(args, name, "frontier", point.widths, point.plan(data), data)
 
 
-def train_seeds(args: argparse.Namespace, name: str, recipe: str, widths: list[int], plan: Plan, data: Dataset) -> None:
+def train_seeds(
+    args: argparse.Namespace, name: str, recipe: str, widths: Sequence[int], plan: Plan, data: Dataset
+) -> None:
     """Train each seed of one network; measure them all; append the record."""
     plan = plan if args.epochs is None else plan.scaled(args.epochs)
     seeds, models = [], []
@@ -108,14 +112,20 @@ def record_baselines(args: argparse.Namespace) -> None:
     """Train the paper's baselines, and append their record."""
     setting = SETTINGS[args.name]
     data = LOADERS[setting.data](find_data(args.data))
-    epochs = args.epochs or BASELINE_EPOCHS
-    found = run_baselines(setting, paper(setting, data), data, seeds=args.seeds, epochs=epochs)
+    epochs = args.epochs or baselines.EPOCHS
+    found = baselines.run_baselines(setting, paper(setting, data), data, seeds=args.seeds, epochs=epochs)
     record(args, {"name": args.name, "recipe": args.recipe, "epochs": epochs, "baselines": found})
 
 
 def record_giant(args: argparse.Namespace) -> None:
     """Build, simplify, save, load and run the network with random gates, and append the record."""
     record(args, {"name": args.name, "recipe": args.recipe} | measure_giant(SETTINGS[args.name]))
+
+
+def record_splits(args: argparse.Namespace) -> None:
+    """Train all models of Breast Cancer on as many random splits as there are seeds, and append their record."""
+    models = run_splits(find_data(args.data), range(args.seeds), report=print_flushed)
+    record(args, {"name": "breast-cancer", "recipe": "splits", "models": models})
 
 
 def record_study(args: argparse.Namespace) -> None:
@@ -157,6 +167,7 @@ COMMANDS = {
     **{f"study-{name}": record_study for name in STUDIES},
     "study-learned": record_learned,
     "frontier": run_frontier,
+    "splits": record_splits,
     "figures": write_figures,
 }
 ACTIONS = {**dict.fromkeys(RECIPES, run_network), "baselines": record_baselines, "giant": record_giant}

@@ -28,7 +28,7 @@ RELU = {  # layers, the last of which gives the classes, and neurons of each
     "mnist": (7, 2048),
     "cifar-small": (5, 1024),
 }
-RATE, BATCH_SIZE = 0.001, 100
+RATE, BATCH_SIZE, EPOCHS = 0.001, 100, 200
 Bits = NDArray[np.bool_]
 
 

@@ -61,11 +61,11 @@ def load_adult(folder: Path) -> Dataset:
     return _from_table(_complete(adult(folder)))
 
 
-def load_breast_cancer(folder: Path) -> Dataset:
-    """Breast Cancer, rows without missing values."""
+def load_breast_cancer(folder: Path, *, seed: int = 0) -> Dataset:
+    """Breast Cancer, rows without missing values, split as the seed says."""
     check_file(folder, "breast-cancer/breast-cancer.data")
     table = _complete(breast_cancer(folder))
-    train, test = train_test_split(np.arange(len(table.y)), test_size=0.25, random_state=0)
+    train, test = train_test_split(np.arange(len(table.y)), test_size=0.25, random_state=seed)
     order = np.concatenate([train, test])
     return _from_table(Table(table.name, table.X.iloc[order], table.y[order], official=len(train)))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from benchmarks.numbers.text import number, render_table
 from experiments.frontier import POINTS, PUBLISHED
+from experiments.plans import RECIPES
 from experiments.records import Record, Records
 from experiments.settings import BASELINES, SETTINGS, Setting
 
@@ -45,6 +46,10 @@ def render(records: Records) -> str:
     if any(recipe == "frontier" for _, recipe in records):
         parts.append(f"## Learned wiring\n\n{render_table(FRONTIER_COLUMNS, _frontier_rows(records))}\n")
     parts.append(f"## Baselines\n\n{render_table(BASELINE_COLUMNS, _baseline_rows(records))}\n")
+    if record := records.get(("breast-cancer", "splits")):
+        n_splits = len(record["models"][0]["accuracies"])
+        title = f"## Breast Cancer, {n_splits} random splits 3 : 1"
+        parts.append(f"{title}\n\n{render_table(['model', 'Acc. %', 'each split'], _split_rows(record))}\n")
     parts.append(f"## Networks with random gates\n\n{render_table(GIANT_COLUMNS, _giant_rows(records))}\n")
     machines = sorted({record["machine"]["cpu"] for record in records.values()})
     commands = [f"    {record['command']}" for record in records.values()]
@@ -108,6 +113,13 @@ def _baseline_rows(records: Records) -> Iterable[Sequence[str]]:
             found = f"{np.mean(each['accuracies']):.2f} ({n_runs} run{'s' * (n_runs > 1)}{epochs})"
             told = ("-", "-") if accuracy is None else (f"{accuracy:.2f}", f"{n_parameters:,}")
             yield name, each["model"], told[0], found, told[1], f"{each['parameters']:,}"
+
+
+def _split_rows(record: Record) -> Iterable[Sequence[str]]:
+    for each in record["models"]:
+        scores = each["accuracies"]
+        name = f"logic network, {each['model']}" if each["model"] in RECIPES else each["model"]
+        yield name, _plus_minus(np.mean(scores), np.std(scores, ddof=1)), " ".join(f"{score:.1f}" for score in scores)
 
 
 def _giant_rows(records: Records) -> Iterable[Sequence[str]]:

@@ -13,7 +13,7 @@ require_module("sklearn", "pip install -c constraints.txt scikit-learn")
 require_module("matplotlib", "pip install -c constraints.txt matplotlib")
 
 from benchmarks.data import files
-from experiments import frontier, measuring, plans, records, studies, table, training
+from experiments import frontier, measuring, plans, records, splits, studies, table, training
 from experiments.data import Dataset
 from experiments.figures import draw_figures
 from experiments.settings import SETTINGS, Setting
@@ -156,6 +156,28 @@ def test_table_and_figures_from_records(data: Dataset, tmp_path: Path) -> None:
     drawn = draw_figures(found, tmp_path)
     assert sorted(each.name for each in drawn) == ["depth.png", "gap.png", "gates.png"]
     assert all(each.read_bytes().startswith(b"\x89PNG") for each in drawn)
+
+
+def test_splits_differ_and_score_every_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(folder: Path, *, seed: int) -> Dataset:
+        X = np.random.default_rng(seed).integers(0, 3, (80, 4)).astype(np.float32)
+        y = (X[:, 0] == 2).astype(np.int64)
+        return Dataset(X[:60], y[:60], X[60:], y[60:], names=tuple("abcd"), categories=dict.fromkeys(range(4), 3))
+
+    def plan(setting: Setting, data: Dataset) -> plans.Plan:
+        return plans.Plan(plans.one_hot(data), (plans.Stage(20, Cosine(0.1), hard=True),), 10.0, held_out=0.0)
+
+    monkeypatch.setattr(splits, "load_breast_cancer", load)
+    monkeypatch.setattr(splits, "RECIPES", {"ours": plan})
+    lines: list[str] = []
+    found = splits.run_splits(Path(), range(2), report=lines.append)
+    assert [each["model"] for each in found] == ["ours", "decision tree", "logistic regression", "neural network"]
+    assert all(min(each["accuracies"]) > 60 and len(each["accuracies"]) == 2 for each in found)
+    assert found[1]["accuracies"] == [100, 100]
+    assert lines[1].startswith("split 1: ours ")
+    text = table.render({("breast-cancer", "splits"): {"models": found, "command": "", "machine": {"cpu": ""}}})
+    assert "## Breast Cancer, 2 random splits 3 : 1" in text
+    assert "| decision tree | 100.00 ± 0.00 | 100.0 100.0 |" in text
 
 
 def data_with_ten_classes() -> Dataset:
