@@ -2,12 +2,13 @@
 
 Names of benchmarks are those of their records, and "<record>/machine" is what it was measured on; "paper/NAME" is what
 the paper reports, "experiments/RECIPE/NAME" the accuracy of a network that was trained here, "minutes/RECIPE/NAME" how
-long that took, "study/NAME/LABEL/X" one point of a study's figure.
+long that took, "study/NAME/LABEL/X" one point of a study's figure,
+"splits/MODEL" the accuracy of a model of Breast Cancer on random splits.
 """
 
 from collections.abc import Callable
 from functools import cache
-from statistics import mean
+from statistics import mean, stdev
 
 from benchmarks import records
 from benchmarks.numbers import models, speed
@@ -51,6 +52,8 @@ def value_of(name: str) -> str:
         return _minutes(*rest.split("/"))
     if source == "study":
         return _study_point(*rest.split("/"))
+    if source == "splits":
+        return _splits(rest)
     raise KeyError(f"a marker must name a record, got {name}")
 
 
@@ -111,6 +114,16 @@ def _accuracy(recipe: str, name: str) -> str:
 def _minutes(recipe: str, name: str) -> str:
     """Of training a network, the mean of its seeds."""
     return f"{mean(seed['seconds'] for seed in latest()[name, recipe]['seeds']) / 60:.1f}"
+
+
+def _splits(name: str) -> str:
+    """Percent: mean and standard deviation."""
+    [found] = [
+        each["accuracies"]
+        for each in latest()["breast-cancer", "splits"]["models"]
+        if each["model"].replace(" ", "-") == name
+    ]
+    return f"{mean(found):.2f} ± {stdev(found):.2f} %"
 
 
 def _study_point(study: str, label: str, size: str) -> str:
