@@ -43,10 +43,10 @@ bench: $(VENV)/extra-bench
 # The suite's core with the lower bounds of pyproject.toml as versions, which warn about their own age.
 test-oldest:
 	mkdir -p build
-	$(PYTHON) tests/support/oldest.py > build/oldest.txt
+	$(PYTHON) tests/scripts/oldest.py > build/oldest.txt
 	$(MAKE) VENV=.venv-oldest CONSTRAINTS=build/oldest.txt .venv-oldest/extra-test
 	.venv-oldest/bin/$(PYTEST) -m "not slow" -W ignore::DeprecationWarning -W ignore::pytest.PytestDeprecationWarning \
-		--ignore=tests/native --ignore=tests/test_docs.py --ignore=tests/test_examples.py tests
+		--ignore=tests/native --ignore=tests/project/test_docs.py --ignore=tests/project/test_examples.py tests
 
 # The sdist, then a wheel from nothing but the sdist, repaired, and run where there are only numpy and safetensors.
 wheel: $(VENV)/extra-wheel
@@ -56,7 +56,7 @@ wheel: $(VENV)/extra-wheel
 	.venv-wheel/bin/pip wheel --quiet --no-deps --wheel-dir build/wheel build/wheel/gatewise-*.tar.gz
 	$(BIN)/auditwheel repair --wheel-dir build/wheel/repaired build/wheel/gatewise-*.whl
 	.venv-wheel/bin/pip install --quiet build/wheel/repaired/gatewise-*.whl
-	.venv-wheel/bin/python -I tests/support/installed.py
+	.venv-wheel/bin/python -I tests/scripts/installed.py
 	mkdir -p dist
 	mv build/wheel/gatewise-*.tar.gz build/wheel/repaired/gatewise-*.whl dist
 

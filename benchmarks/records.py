@@ -2,7 +2,8 @@
 
 In: findings, as JSON can hold them. Out: a file of benchmarks/results, which also says by which command, on which
 machine, when, and at which commit. A record is made at a clean commit: nothing but records, pages and tests may differ
-from it. `--allow-dirty` makes one anyway and lists in "changed" what differs; tests/test_records.py refuses it then.
+from it. `--allow-dirty` makes one anyway and lists in "changed" what differs; tests/project/test_records.py refuses it
+then.
 """
 
 import argparse

@@ -1,4 +1,4 @@
 """The experiments of "Deep Differentiable Logic Gate Networks", reproduced and taken further.
 
-settings (what the paper says) -> plans (how to train) -> training -> measuring -> records -> table, figures
+settings (what the paper says) -> plans (how to train) -> training -> measuring -> report (records, table, figures)
 """

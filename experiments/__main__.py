@@ -23,12 +23,13 @@ import torch
 
 from benchmarks.data.mnist import find_data
 from benchmarks.records import start
-from experiments import baselines, measuring, records
+from experiments import baselines, measuring
 from experiments.data import LOADERS, Dataset
-from experiments.figures import draw_figures
 from experiments.frontier import POINTS, list_changes, validate, vary
 from experiments.giants import measure_giant
 from experiments.plans import RECIPES, Plan, paper
+from experiments.report import records
+from experiments.report.figures import draw_figures
 from experiments.settings import SETTINGS
 from experiments.splits import run_splits
 from experiments.studies import EPOCHS, STUDIES, run_case

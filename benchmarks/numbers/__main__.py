@@ -10,8 +10,8 @@ import sys
 from benchmarks.numbers.markers import fill
 from benchmarks.numbers.values import value_of
 from benchmarks.process import REPOSITORY
-from experiments import table
-from experiments.records import latest
+from experiments.report import table
+from experiments.report.records import latest
 
 RESULTS = REPOSITORY / "experiments" / "RESULTS.md"
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]

@@ -13,7 +13,7 @@ from statistics import mean, stdev
 from benchmarks import records
 from benchmarks.numbers import models, speed
 from benchmarks.numbers.text import number, render_table
-from experiments.records import latest
+from experiments.report.records import latest
 from experiments.settings import SETTINGS
 
 MISSING = "–"  # what a record that has not been made yet stands for

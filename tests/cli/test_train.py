@@ -229,15 +229,15 @@ def test_interrupt_saves_the_best_so_far(
     assert Path("model.gw").read_bytes() == saved
 
 
-@pytest.mark.filterwarnings("default")
 @pytest.mark.slow
 def test_runs_end_cleanly_under_load() -> None:
-    script = Path(__file__).parents[1] / "support" / "exits.py"
+    script = Path(__file__).parents[1] / "scripts" / "exits.py"
     done = subprocess.run([sys.executable, script, "--forks", "20", "--processes", "2"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("exit codes: {0: 22}\n")
 
 
+@pytest.mark.filterwarnings("default")
 def test_warnings_are_one_line_each(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     argv = ["train", "data.csv", "--target", "label", "-o", "model.gw", *TINY]
     assert main([*argv, "--width", "10"]) == 0

@@ -94,7 +94,7 @@ def test_a_run_goes_on_with_another_number_of_workers(tmp_path: Path) -> None:
 
 
 def test_under_torchrun(tmp_path: Path) -> None:
-    script = ["--module", "support.torchrun_fit", tmp_path]
+    script = ["--module", "scripts.torchrun_fit", tmp_path]
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *script]
     done = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]

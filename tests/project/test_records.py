@@ -14,8 +14,8 @@ from benchmarks.numbers.markers import fill, misplaced, names, unmarked_numbers
 from benchmarks.numbers.text import duration, number, span
 from benchmarks.numbers.values import RENDERERS, value_of
 from benchmarks.process import REPOSITORY
-from experiments import table
-from experiments.records import latest, read
+from experiments.report import table
+from experiments.report.records import latest, read
 
 FILES = sorted(records.RESULTS.glob("*.json"))
 EXPERIMENTS = list(read())

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.frontier import POINTS, PUBLISHED
-from experiments.records import Records
+from experiments.report.records import Records
 from gatewise.gates import NAMES
 
 SIZE = (7.0, 4.2)

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from support import oldest
+from scripts import oldest
 from support.tools import require_module
 
 import gatewise
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 LIST_SOURCES = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "src"]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PINS = [Requirement(line) for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]

@@ -20,7 +20,7 @@ import gatewise
 require_module("torch", "pip install -c constraints.txt '.[torch]'")
 require_module("sklearn", "pip install -c constraints.txt '.[sklearn]'")
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TOOLS = {
     "export-cuda.md": {"g++": "apt-get install g++"},

@@ -13,9 +13,10 @@ require_module("sklearn", "pip install -c constraints.txt scikit-learn")
 require_module("matplotlib", "pip install -c constraints.txt matplotlib")
 
 from benchmarks.data import files
-from experiments import frontier, measuring, plans, records, splits, studies, table, training
+from experiments import frontier, measuring, plans, splits, studies, training
 from experiments.data import Dataset
-from experiments.figures import draw_figures
+from experiments.report import records, table
+from experiments.report.figures import draw_figures
 from experiments.settings import SETTINGS, Setting
 from gatewise.train import Cosine
 from gatewise.wiring import LearnedWiring

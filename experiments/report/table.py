@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.numbers.text import number, render_table
 from experiments.frontier import POINTS, PUBLISHED
 from experiments.plans import RECIPES
-from experiments.records import Record, Records
+from experiments.report.records import Record, Records
 from experiments.settings import BASELINES, SETTINGS, Setting
 
 TITLES = {

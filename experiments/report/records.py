@@ -11,7 +11,7 @@ from typing import Any
 Record = dict[str, Any]
 Records = dict[tuple[str, str], Record]  # by name and recipe
 
-PATH = Path(__file__).parent / "results.jsonl"
+PATH = Path(__file__).parents[1] / "results.jsonl"
 
 
 def append(record: Record, path: Path = PATH) -> None:
