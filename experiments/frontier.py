@@ -98,6 +98,7 @@ POINTS = {
             widths=(1000,),
             tau=2.8,
             epochs=150,
+            n_thresholds=7,
             radius=10,
             k=256,
             batch_size=256,
