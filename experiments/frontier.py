@@ -108,9 +108,9 @@ POINTS = {
         _MNIST,
         replace(_MNIST, name="mnist-16k", widths=(6000, 10_000), tau=14.0, epochs=80),
         _FASHION,
-        replace(_FASHION, name="fashion-64k", widths=(24_000, 40_000), tau=60.0, epochs=20, k=32, batch_size=256),
+        replace(_FASHION, name="fashion-64k", widths=(24_000, 40_000), tau=60.0, epochs=30, k=32, batch_size=256),
         _CIFAR,
-        replace(_CIFAR, name="cifar-256k", widths=(112_000, 144_000), tau=160.0, epochs=20),
+        replace(_CIFAR, name="cifar-256k", widths=(112_000, 144_000), tau=160.0, epochs=40),
     )
 }
 
