@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.checks import as_integer
-from gatewise.wiring.layers import Operands, key_of_layer
+from gatewise.wiring.layers import Operands, as_image_shape, key_of_layer
 from gatewise.wiring.permutation import Words, mix
 
 MAX_INPUTS = 2**20
@@ -44,10 +44,7 @@ class ButterflyWiring:
     n_thresholds: int = 1
 
     def __post_init__(self) -> None:
-        if not isinstance(self.shape, tuple | list) or len(self.shape) != 3:
-            raise ValueError(f"shape must be (channels, rows, columns), got {self.shape!r:.60}")
-        shape = tuple(as_integer(f"shape[{i}]", side, 1, MAX_INPUTS) for i, side in enumerate(self.shape))
-        object.__setattr__(self, "shape", shape)
+        object.__setattr__(self, "shape", as_image_shape(self.shape))
         object.__setattr__(self, "n_thresholds", as_integer("n_thresholds", self.n_thresholds, 1, MAX_INPUTS))
         if self.n_inputs > MAX_INPUTS:
             raise ValueError(f"shape and n_thresholds must make at most {MAX_INPUTS} inputs, got {self.n_inputs}")

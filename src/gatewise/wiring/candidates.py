@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.checks import as_integer
-from gatewise.wiring.layers import MAX_LAYER, key_of_layer
+from gatewise.wiring.layers import MAX_LAYER, as_image_shape, key_of_layer
 from gatewise.wiring.permutation import Words, mix, permute
 
 MAX_CANDIDATES = 2**20
@@ -110,10 +110,7 @@ class NearbyCandidates:
     k: int = 32
 
     def __post_init__(self) -> None:
-        if not isinstance(self.shape, tuple | list) or len(self.shape) != 3:
-            raise ValueError(f"shape must be (channels, rows, columns), got {self.shape!r:.60}")
-        shape = tuple(as_integer(f"shape[{i}]", side, 1, MAX_CANDIDATES) for i, side in enumerate(self.shape))
-        object.__setattr__(self, "shape", shape)
+        object.__setattr__(self, "shape", as_image_shape(self.shape))
         for name, least in (("n_thresholds", 1), ("radius", 0), ("k", 1)):
             object.__setattr__(self, name, as_integer(name, getattr(self, name), least, MAX_CANDIDATES))
         _check_number(self.k, math.prod(self._window), f"a window of {' x '.join(map(str, self._window))} bits")

@@ -1,6 +1,7 @@
 """What the wirings share: the form that all of them have, the check of their arguments, the key of a layer."""
 
 import warnings
+from collections.abc import Sequence
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -11,6 +12,7 @@ from gatewise.circuit import MAX_WIRES
 from gatewise.wiring.permutation import Words, mix
 
 MAX_LAYER = 2**32 - 1
+MAX_SIDE = 2**20
 
 Operands: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32]]
 
@@ -36,6 +38,19 @@ def key_of_layer(seed: int, layer: int, in_features: int, out_features: int) -> 
     n_wires = as_integer("in_features", in_features, 1, MAX_WIRES)
     n_gates = as_integer("out_features", out_features, 0, MAX_WIRES)
     return mix(mix(np.array([seed], np.uint64)) ^ np.uint64(layer)), n_wires, n_gates
+
+
+def as_image_shape(shape: Sequence[int]) -> tuple[int, ...]:
+    """The shape of an image, checked.
+
+    Examples
+    --------
+    >>> as_image_shape([1, 28, 28])
+    (1, 28, 28)
+    """
+    if not isinstance(shape, tuple | list) or len(shape) != 3:
+        raise ValueError(f"shape must be (channels, rows, columns), got {shape!r:.60}")
+    return tuple(as_integer(f"shape[{i}]", side, 1, MAX_SIDE) for i, side in enumerate(shape))
 
 
 def warn_unread(in_features: int, out_features: int) -> None:

@@ -6,14 +6,13 @@ offset, until it has its gates.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.checks import as_integer
-from gatewise.wiring.layers import Operands, key_of_layer
+from gatewise.wiring.layers import Operands, as_image_shape, key_of_layer
 from gatewise.wiring.permutation import Words, mix, permute
 from gatewise.wiring.unique import unique_wiring
 
@@ -58,16 +57,14 @@ class NearbyWiring:
     margin: int = 0
 
     def __post_init__(self) -> None:
-        shape = _as_tuple("shape", self.shape, 1, MAX_INPUTS)
-        if len(shape) != 3:
-            raise ValueError(f"shape must be (channels, rows, columns), got {shape!r:.60}")
+        shape = as_image_shape(self.shape)
         n_thresholds = as_integer("n_thresholds", self.n_thresholds, 1, MAX_INPUTS)
         if math.prod(shape) * n_thresholds > MAX_INPUTS:
             n_inputs = math.prod(shape) * n_thresholds
             raise ValueError(f"shape and n_thresholds must make at most {MAX_INPUTS} inputs, got {n_inputs}")
-        reach = _as_tuple("reach", self.reach, 1, MAX_INPUTS)
-        if not 1 <= len(reach) <= MAX_REACHES:
-            raise ValueError(f"reach must have 1..{MAX_REACHES} sides, got {len(reach)}")
+        if not isinstance(self.reach, tuple | list) or not 1 <= len(self.reach) <= MAX_REACHES:
+            raise ValueError(f"reach must be a tuple of 1..{MAX_REACHES} integers, got {self.reach!r:.60}")
+        reach = tuple(as_integer(f"reach[{i}]", side, 1, MAX_INPUTS) for i, side in enumerate(self.reach))
         margin = as_integer("margin", self.margin, 0, (min(shape[1:]) - 1) // 2)
         for name, value in (("shape", shape), ("n_thresholds", n_thresholds), ("reach", reach), ("margin", margin)):
             object.__setattr__(self, name, value)
@@ -145,9 +142,3 @@ def _pair_once(places: Pairs, side: int, layer_key: Words, c: int) -> Pairs:
     rank = permute(np.repeat(keys[2], len(wires)), wires, len(wires))
     order = np.lexsort((rank, column, row))
     return np.sort(order[: len(order) // 2 * 2].reshape(-1, 2), axis=1)
-
-
-def _as_tuple(name: str, values: Sequence[int], low: int, high: int) -> tuple[int, ...]:
-    if not isinstance(values, tuple | list):
-        raise ValueError(f"{name} must be a tuple of integers, got {values!r:.60}")
-    return tuple(as_integer(f"{name}[{i}]", value, low, high) for i, value in enumerate(values))
