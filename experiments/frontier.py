@@ -71,6 +71,7 @@ _FASHION = replace(
     _MNIST,
     name="fashion-8k",
     data="fashion-mnist",
+    widths=(2000, 6000),
     tau=22.0,
     n_thresholds=7,
     k=64,
@@ -108,7 +109,7 @@ POINTS = {
         _MNIST,
         replace(_MNIST, name="mnist-16k", widths=(6000, 10_000), tau=14.0, epochs=80),
         _FASHION,
-        replace(_FASHION, name="fashion-64k", widths=(24_000, 40_000), tau=60.0, epochs=30, k=32, batch_size=256),
+        replace(_FASHION, name="fashion-64k", widths=(16_000, 48_000), tau=60.0, epochs=30, k=32, batch_size=256),
         _CIFAR,
         replace(_CIFAR, name="cifar-256k", widths=(112_000, 144_000), tau=160.0, epochs=40),
     )
