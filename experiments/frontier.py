@@ -83,9 +83,10 @@ _CIFAR = Point(
     "cifar-64k",
     "cifar10",
     (28_000, 36_000),
-    tau=80.0,
+    tau=60.0,
     epochs=60,
     n_thresholds=7,
+    radius=4,
     batch_size=256,
     pixels=2,
     mirror=True,
@@ -111,7 +112,7 @@ POINTS = {
         _FASHION,
         replace(_FASHION, name="fashion-64k", widths=(16_000, 48_000), tau=60.0, epochs=30, k=32, batch_size=256),
         _CIFAR,
-        replace(_CIFAR, name="cifar-256k", widths=(112_000, 144_000), tau=160.0, epochs=40),
+        replace(_CIFAR, name="cifar-256k", widths=(112_000, 144_000), tau=120.0, epochs=40),
     )
 }
 
