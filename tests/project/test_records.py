@@ -19,7 +19,7 @@ from experiments.report.records import latest, read
 
 FILES = sorted(records.RESULTS.glob("*.json"))
 EXPERIMENTS = list(read())
-OLD = {"curves", "export_c", "locality", "tabular", "train", "wasm"}
+OLD = {"curves", "export_c", "locality", "tabular", "wasm"}
 OLDER = pytest.mark.xfail(strict=True, reason="older than the format; the next run of all makes these records anew")
 NOT_MEASURED = {  # numbers with a unit that no benchmark makes, and why none has to
     "340 MB": "the download of CUDA's compiler, as its index states it",
