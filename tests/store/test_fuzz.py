@@ -24,7 +24,7 @@ from gatewise.wiring import (
 
 N_SEEDS = {"circuits": 12, "learned": 6, "models": 6}
 N_CASES = 10_000  # per seed
-N_TRIES = {"circuits": 3000, "learned": 24_000, "models": 8000}  # until every check was met
+N_TRIES = {"circuits": 30_000, "learned": 24_000, "models": 8000}  # until every check was met
 MEMORY_EVERY = 40
 MAX_MEMORY = 64 * 2**20
 
@@ -230,7 +230,7 @@ REACHED = {
         "tensors must", "document must", "n_inputs must", "layers must", "seed must", "wiring must be one of",
         "wiring must have", "kind of the wiring must", "shape must", "reach[", "margin must", "n_thresholds must",
         "n_groups must", "gates must take", "order 0 or 1", "widths must", "packed integers must take",
-        "a wire below", "outputs[", "group_ptr must",
+        "a wire below", "outputs[", "group_ptr must", "n_runs must", "repeats must be positive",
     ),
     "learned": (
         "tensors must have", "wiring must have", "pins must be all or read", "candidates must be a JSON object",

@@ -99,6 +99,13 @@ def circuits() -> dict[str, Circuit]:
         shape = "x".join(map(str, [n_inputs, *widths]))
         corpus[f"layers {shape}"] = random_layers(rng, n_inputs, widths, 1)
         corpus[f"trained layers {shape}"] = random_layers(rng, n_inputs, widths, 1, gates=TRAINED_GATES)
+    for seed, most in enumerate((3, 40, 1000)):
+        rng = np.random.default_rng(seed)
+        repeats = [np.repeat(rng.integers(0, 44, 6), rng.integers(1, most, 6)) for _ in range(3)]
+        base = random_layers(rng, 12, [20, 10], 1)
+        corpus[f"outputs up to {most} times"] = Circuit(
+            12, base.gate, base.a, base.b, rng.permuted(np.concatenate(repeats)), [0, *np.cumsum([*map(len, repeats)])]
+        )
     corpus["ten groups"] = random_layers(np.random.default_rng(10), 40, [80, 80, 70], 10)
     dags = [(0, 9, 4), (1, 1, 1), (3, 10, 5), (6, 100, 20), (12, 1000, 64), (70, 130, 65)]
     for seed, shape in enumerate(dags):

@@ -127,8 +127,8 @@ struct Runner {
   }
   template <unsigned Gate>
   void count(const Step& step) {
-    uint64_t* group = block.planes + size_t{step.group} * program.n_planes * Words;
-    code = run_count<Gate, Words>(code, step.count, block.slots, group, program.n_planes);
+    uint64_t* planes = block.planes + (size_t{step.group} * program.n_planes + step.digit) * Words;
+    code = run_count<Gate, Words>(code, step.count, block.slots, planes, program.n_planes - step.digit);
   }
 };
 

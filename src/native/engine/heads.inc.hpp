@@ -35,7 +35,7 @@ void write_counts(const uint64_t* planes, uint32_t n_groups, uint32_t n_planes, 
 // A tournament in planes: `best` holds the digits of the highest count so far and `winner` those of its group.
 void write_classes(const uint64_t* planes, uint32_t n_groups, uint32_t n_planes, uint32_t words, size_t n_lanes,
                    int32_t* classes) {
-  uint64_t best[32], winner[32] = {};
+  uint64_t best[32 + kChunkDigits], winner[32] = {};
   uint32_t values[64];
   uint32_t n_digits = 0;
   while (n_digits < 32 && (n_groups - 1) >> n_digits) ++n_digits;

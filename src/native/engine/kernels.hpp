@@ -16,8 +16,8 @@ namespace gatewise {
 constexpr uint32_t kWidths[] = {1, 4, 8, 16};
 constexpr uint32_t kNumWidths = 4;
 
-// Outputs are counted in chunks of 2^kChunkDigits, so a group has at least that many planes. Plans pad the last chunk
-// with the slot that holds zeros.
+// Outputs are counted in chunks of 2^kChunkDigits, so a group has at least that many planes from any digit on. Plans
+// pad the last chunk with the slot that holds zeros.
 constexpr uint32_t kChunkDigits = 3;
 constexpr uint32_t kCountChunk = 1 << kChunkDigits;
 
@@ -25,14 +25,15 @@ constexpr uint32_t kCountChunk = 1 << kChunkDigits;
 //   gate                     `count` times (to, a, b): to = gate(a, b)
 //   kPair + kNumGates * inner + gate
 //                            `count` times (to, a, b, c): to = gate(inner(a, b), c)
-//   kCount                   `count` times (a): add a to the planes of `group`
-//   kCount + gate            `count` times (a, b): add gate(a, b) to the planes of `group`
+//   kCount                   `count` times (a): add a to the planes of `group`, times 2^digit
+//   kCount + gate            `count` times (a, b): add gate(a, b) to the planes of `group`, times 2^digit
 //   kLoad                    `count` times (to): to = the next of the program's inputs
 // where `count` is a multiple of kCountChunk for the two that count. Which gates occur is listed in evaluate.inc.hpp.
 struct Step {
   uint32_t kind;
   uint32_t count;
   uint32_t group;
+  uint32_t digit;
 };
 constexpr uint32_t kCount = kNumGates;
 constexpr uint32_t kLoad = 2 * kNumGates;

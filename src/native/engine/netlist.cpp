@@ -81,10 +81,10 @@ Netlist lower(const CircuitView& circuit) {
     ++net.n_reads[to_node(positive(term.a))];
     ++net.n_reads[to_node(positive(term.b))];
   }
-  std::vector<uint8_t> output_sign(net.n_reads.size(), 2);  // of the output that reads a gate, if there is one
+  std::vector<uint32_t> inverted_reads(net.n_reads.size()), plain_reads(net.n_reads.size());  // by outputs
   for (const Literal x : folded.outputs) {
     ++net.n_reads[to_node(x)];
-    output_sign[to_node(positive(x))] = is_inverted(x);
+    ++(is_inverted(x) ? inverted_reads : plain_reads)[to_node(positive(x))];
   }
   std::vector<uint8_t> holds_inverse(net.n_reads.size(), 0);
   for (size_t i = 0; i < folded.terms.size(); ++i) {
@@ -92,24 +92,30 @@ Netlist lower(const CircuitView& circuit) {
     Term term = folded.terms[i];
     term.a ^= holds_inverse[to_node(positive(term.a))];
     term.b ^= holds_inverse[to_node(positive(term.b))];
-    const bool is_sink = net.n_reads[node] == 1 && output_sign[node] != 2;
+    const bool is_sink = net.n_reads[node] == inverted_reads[node] || net.n_reads[node] == plain_reads[node];
     // Prefer the cheap sign: ~a & ~b is the inverse of a | b, and an XOR's signs move to its output.
     const bool cheap = term.kind == Kind::kXor ? is_inverted(term.a) != is_inverted(term.b)
                                                : is_inverted(term.a) && is_inverted(term.b);
-    term.inverted = is_sink ? output_sign[node] : cheap;
+    term.inverted = is_sink ? inverted_reads[node] > 0 : cheap;
     holds_inverse[node] = term.inverted;
     net.gates.push_back(make_gate(term));
   }
+  std::vector<uint32_t> inverse(net.n_reads.size());  // the NOT of a node, which outputs share, or 0
   for (const Literal x : folded.outputs) {
     const uint32_t node = to_node(x);
     if (node < 2 || is_inverted(x) == holds_inverse[node]) {
       net.outputs.push_back(node);
       continue;
     }
-    net.outputs.push_back(net.n_nodes());
-    net.gates.push_back({gates::kNotA, node, node});
-    ++net.n_reads[node];  // a NOT names its operand twice, and stands for the output that was counted
-    net.n_reads.push_back(1);
+    if (inverse[node] == 0) {
+      inverse[node] = net.n_nodes();
+      net.gates.push_back({gates::kNotA, node, node});
+      net.n_reads.push_back(0);
+      net.n_reads[node] += 2;  // a NOT names its operand twice
+    }
+    --net.n_reads[node];
+    ++net.n_reads[inverse[node]];
+    net.outputs.push_back(inverse[node]);
   }
   return net;
 }
