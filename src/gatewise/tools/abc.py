@@ -7,7 +7,9 @@ Invariant: a circuit that comes back computes what its script keeps; nothing els
 import re
 from collections.abc import Mapping
 
-from gatewise.circuit import Circuit
+import numpy as np
+
+from gatewise.circuit import N_CONSTANTS, Circuit
 from gatewise.extras import install_command
 from gatewise.tools.aiger import from_aiger, to_aiger
 from gatewise.tools.process import Tool, run_tool
@@ -61,13 +63,18 @@ def count_tables(circuit: Circuit, n_inputs: int = 6) -> int:
 
     Examples
     --------
-    >>> count_tables(Circuit(3, gate=[6, 6], a=[2, 5], b=[3, 4], outputs=[6], group_ptr=[0, 1]))
+    >>> count_tables(Circuit(3, gate=[6, 6], a=[2, 5], b=[3, 4], outputs=[6, 6, 2], group_ptr=[0, 3]))
     1
     """
-    if circuit.n_outputs == 0:
+    # ABC gives each output a table of its own, also if it is an input or another output; counters need none for those.
+    outputs = np.unique(circuit.outputs[circuit.outputs >= N_CONSTANTS + circuit.n_inputs])
+    if len(outputs) == 0:
         return 0
+    distinct = Circuit(
+        circuit.n_inputs, circuit.gate, circuit.a, circuit.b, outputs, np.array([0, len(outputs)], np.int32)
+    )
     script = f"read_aiger in.aig; strash; dch; if -K {n_inputs}; print_stats"
-    printed, _ = run_abc(script, {"in.aig": to_aiger(circuit)})
+    printed, _ = run_abc(script, {"in.aig": to_aiger(distinct)})
     found = re.search(r"\bnd *= *(\d+)", printed)
     if not found:
         raise ValueError(f"ABC must print the number of nodes, got {printed!r}")
