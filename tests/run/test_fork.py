@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.tools import require_module
 
-PROGRAM = Path(__file__).parents[1] / "support" / "forks.py"
+PROGRAM = Path(__file__).parents[1] / "scripts" / "forks.py"
 
 
 @pytest.mark.parametrize("scenario", ["predict", "leave", "prefork", "busy", "pool", "train"])

@@ -30,3 +30,15 @@ def wait_for_end(process: BaseProcess) -> None:
     if process.is_alive():
         process.kill()
         raise TimeoutError(f"{process.name} must end, got none after two minutes")
+
+
+def missing(*modules: str) -> str:
+    """Code that makes packages look as if they were not installed, also to those who ask `sys.modules`."""
+    return f"""
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {modules!r}:
+            raise ModuleNotFoundError(name, name=name)
+sys.meta_path.insert(0, Missing())
+"""
