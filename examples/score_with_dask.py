@@ -26,7 +26,7 @@ def score(part: pd.DataFrame, model: Model) -> pd.DataFrame:
 def main() -> None:
     """Train on a small table, score a large one."""
     X, y = load_wine(return_X_y=True, as_frame=True)
-    model = LogicClassifier(width=300, depth=2, max_iter=30, random_state=0).fit(X, y).model_
+    model = LogicClassifier(random_state=0).fit(X, y).model_
 
     rng = np.random.default_rng(0)
     large = X.iloc[rng.integers(0, len(X), 20_000)].reset_index(drop=True)

@@ -23,6 +23,7 @@ ALLOWED = {
     "wiring": {"checks", "circuit", "gates"},
     "store": {"checks", "circuit", "encode", "gates", "heads", "model", "wiring"},
     "encode": {"_native", "bits", "machine"},
+    "boost": {"_native", "bits", "circuit", "encode", "gates", "heads", "machine", "model", "passes"},
     "heads": {"checks"},
     "checks": set(),
     "model": {"bits", "circuit", "encode", "heads", "machine", "passes", "run", "store", "wiring"},
@@ -45,7 +46,7 @@ ALLOWED = {
         "store",
         "wiring",
     },
-    "estimators": {"circuit", "encode", "extras", "heads", "model", "nn", "train", "wiring"},
+    "estimators": {"boost", "circuit", "encode", "extras", "heads", "model", "nn", "train", "wiring"},
     "cli": {
         "__version__",
         "circuit",

@@ -6,6 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from support.processes import missing
 from support.tools import require_module
 
 import gatewise
@@ -23,8 +24,8 @@ reveal_type(FileError)
 reveal_type(Model.load("model.gw").predict)
 """
 REVEALED = [
-    "gatewise.estimators.classifier.LogicClassifier",
-    "gatewise.estimators.regressor.LogicRegressor",
+    "gatewise.estimators.boosted.LogicClassifier",
+    "gatewise.estimators.boosted.LogicRegressor",
     "gatewise.model.Model | gatewise.circuit.Circuit | gatewise.wiring.seeded.SeededCircuit",
     "gatewise.store.container.FileError",
     "def (X: Any) -> numpy.ndarray[",
@@ -56,9 +57,10 @@ def test_star_imports_without_torch() -> None:
     assert set(gatewise.__all__) <= set(printed.split())
 
 
-def test_estimators_without_torch_name_what_is_missing() -> None:
-    code = WITHOUT_TORCH + "import gatewise\ntry: gatewise.LogicClassifier\nexcept ImportError as error: print(error)"
-    assert "torch" in run_python(code)
+def test_networks_without_torch_name_what_is_missing() -> None:
+    use = "from gatewise import estimators\ntry: estimators.NetworkClassifier\nexcept ImportError as e: print(e)"
+    assert "gatewise.estimators.NetworkClassifier needs torch" in run_python(missing("torch") + use)
+    assert run_python(missing("torch") + "import gatewise; print(gatewise.LogicClassifier())") == "LogicClassifier()\n"
 
 
 def test_a_type_checker_sees_every_type(tmp_path: Path) -> None:

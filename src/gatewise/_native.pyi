@@ -113,3 +113,27 @@ class BitStep:
     def run(
         self, x: Any, loss: Loss, *, temperature: float, adam: tuple[float, float, float, float, int], pool: Pool
     ) -> float: ...
+
+def grow_terms(
+    *,
+    planes: NDArray[np.uint64],
+    n_rows: int,
+    n_ordered: NDArray[np.uint32],
+    n_single: NDArray[np.uint32],
+    targets: NDArray[np.float32],
+    weights: NDArray[np.float32],
+    training: NDArray[np.uint32],
+    validation: NDArray[np.uint32],
+    loss: int,
+    base: NDArray[np.float32],
+    n_questions: int,
+    value_bits: int,
+    max_terms: int,
+    patience: int,
+    learning_rate: float,
+    l2: float,
+    unit: float,
+    sparsity: float,
+    max_scores: int,
+    pool: Pool,
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]: ...

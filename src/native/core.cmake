@@ -15,6 +15,9 @@ add_library(gatewise_core STATIC
   ${native_dir}/engine/pairs.cpp
   ${native_dir}/engine/planner.cpp
   ${native_dir}/engine/schedule.cpp
+  ${native_dir}/boost/codes.cpp
+  ${native_dir}/boost/learner.cpp
+  ${native_dir}/boost/questions.cpp
   ${native_dir}/encode/encoder.cpp
   ${native_dir}/encode/search_tree.cpp
   ${native_dir}/train/bits/step.cpp

@@ -140,7 +140,7 @@ def test_trained_model() -> None:
     from gatewise import LogicClassifier
 
     X, y = datasets.load_iris(return_X_y=True)
-    model = LogicClassifier(width=60, depth=3, max_iter=100, random_state=0).fit(X, y).model_
+    model = LogicClassifier(random_state=0).fit(X, y).model_
     files = assert_passes(model, fixed_point=(12, 4), pipeline=4)
     assert_passes(model)
     (latency,) = re.findall(r"LATENCY = (\d+);", files["model.v"].decode())

@@ -18,9 +18,8 @@ from gatewise.store.files import check_replaceable
 if TYPE_CHECKING:
     from gatewise.cli.target import Problem
 
-PARAMETERS = (
-    "width", "depth", "max_bits", "max_iter", "batch_size", "learning_rate", "class_weight", "categorical"
-)  # fmt: skip
+PARAMETERS = ("depth", "max_bits", "max_iter", "learning_rate", "class_weight", "categorical")
+OF_NETWORKS = ("width", "batch_size")
 INTERRUPTED = 130
 EXAMPLES = """examples:
   gatewise train customers.csv --target churn -o churn.gw
@@ -54,20 +53,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--categorical", type=split_names, metavar="A,B", help="columns of numbers that stand for categories"
     )
-    sizes = parser.add_argument_group("sizes", "By default they are chosen from the numbers of rows, bits and classes.")
-    sizes.add_argument("--width", type=int, metavar="N", help="gates per layer")
-    sizes.add_argument("--depth", type=int, metavar="N", help="number of layers")
-    sizes.add_argument("--max-iter", type=int, metavar="N", help="largest number of epochs")
-    sizes.add_argument("--batch-size", type=int, metavar="N", help="rows per step")
     parser.add_argument("--max-bits", type=int, metavar="N", help="largest number of bits per row (default: 4096)")
-    parser.add_argument("--learning-rate", type=float, metavar="X", help="highest learning rate of Adam (default: 0.1)")
+    parser.add_argument("--max-iter", type=int, metavar="N", help="most terms (default: 1000), or epochs")
+    parser.add_argument("--depth", type=int, metavar="N", help="bits that a term reads (default: 3), or layers")
+    parser.add_argument(
+        "--learning-rate", type=float, metavar="X",
+        help="share of a step that a term takes (default: 0.2), or highest learning rate of Adam (default: 0.1)",
+    )  # fmt: skip
+    network = parser.add_argument_group(
+        "networks", "By default they and their training are as large as the numbers of rows, bits and classes ask for."
+    )
+    network.add_argument(
+        "--network", action="store_true", help="train a network of gates by gradient descent, instead of growing terms"
+    )
+    network.add_argument("--width", type=int, metavar="N", help="gates per layer")
+    network.add_argument("--batch-size", type=int, metavar="N", help="rows per step")
     parser.add_argument(
         "--class-weight", choices=["balanced"], help="give rare classes as much weight as frequent ones"
     )
     parser.add_argument(
         "--random-state", type=int, default=0, metavar="SEED", help="equal seeds give equal models (default: 0)"
     )
-    add_threads(parser, None, "threads to train with (default: chosen by torch)")
+    add_threads(parser, None, "threads to train with (default: all cores)")
     add_reading(parser)
     add_json(parser)
 
@@ -80,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     test_file = args.test if share is None else None
     check_output(args.output, [args.data, test_file])
     check_replaceable(args.output)
-    estimators = import_estimators(args.threads)
+    estimators = import_estimators(args)
     problem = read_problem(args)
     if test_file:
         check_test_file(test_file, [*problem.features.column_names, args.target], args)
@@ -117,16 +124,17 @@ def parse_share(test: str | None) -> float | None:
     return share
 
 
-def import_estimators(threads: int | None) -> ModuleType:
-    """Import the estimators before anything else is done, because they may be missing, and set torch's threads."""
+def import_estimators(args: argparse.Namespace) -> ModuleType:
+    """Import what is needed before anything else is done, because it may be missing, and set torch's threads."""
     from gatewise import estimators
 
-    if threads is not None:
+    if args.threads is not None and args.threads < 1:
+        raise ValueError(f"--threads must be at least 1, got {args.threads}")
+    if args.network:
+        estimators.NetworkClassifier  # noqa: B018 (imports torch)
         import torch
 
-        if threads < 1:
-            raise ValueError(f"--threads must be at least 1, got {threads}")
-        torch.set_num_threads(threads)
+        torch.set_num_threads(args.threads or torch.get_num_threads())
     return estimators
 
 
@@ -159,9 +167,16 @@ def make_estimator(estimators: ModuleType, is_classification: bool, args: argpar
     """An estimator with the parameters that were given."""
     if args.class_weight and not is_classification:
         raise ValueError("--class-weight must be left out for a regression, which has no classes")
-    kind = estimators.LogicClassifier if is_classification else estimators.LogicRegressor
-    given = {name: getattr(args, name) for name in PARAMETERS if getattr(args, name) is not None}
-    return kind(**given, random_state=args.random_state, progress=sys.stderr.isatty())
+    for name in OF_NETWORKS:
+        if getattr(args, name) is not None and not args.network:
+            raise ValueError(f"--{name.replace('_', '-')} must come with --network, which it is a size of")
+    names = PARAMETERS + OF_NETWORKS if args.network else PARAMETERS
+    given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+    given["random_state"] = args.random_state
+    kind = "Classifier" if is_classification else "Regressor"
+    if args.network:
+        return getattr(estimators, f"Network{kind}")(**given, progress=sys.stderr.isatty())
+    return getattr(estimators, f"Logic{kind}")(**given, n_jobs=args.threads)
 
 
 def score_file(model: Model, path: str, args: argparse.Namespace) -> dict[str, Any]:
@@ -181,7 +196,7 @@ def score_rows(model: Model, problem: "Problem", which: str) -> dict[str, Any]:
 
 def score_training(estimator: Any, problem: "Problem") -> dict[str, Any]:
     """The score by which the best circuit was selected; without a selection, the score on the training rows."""
-    history = estimator.history_
+    history = getattr(estimator, "history_", None)
     if not estimator.validated_ or not history:
         return score_rows(estimator.model_, problem, "rows that it was trained on; --test tells how it does on others")
     which = "the rows by which the best circuit was selected; --test tells how it does on others"
@@ -195,15 +210,14 @@ def score_training(estimator: Any, problem: "Problem") -> dict[str, Any]:
 def make_report(estimator: Any, problem: "Problem", scores: dict[str, Any]) -> dict[str, Any]:
     """What was learned, from what, and how well."""
     sizes = estimator.model_.info()
-    history = estimator.history_
+    is_network = hasattr(estimator, "history_")
     return {
         "task": "classification" if problem.is_classification else "regression",
         "reason": problem.reason,
         "rows": len(problem.target),
         "rows_without_target": problem.n_left_out,
-        "epochs": estimator.n_iter_,
+        "epochs" if is_network else "terms": estimator.n_iter_,
         "interrupted": estimator.interrupted_,
-        "gates_before": sum(map(sum, history[-1].gates)) if history else 0,
         **{name: sizes[name] for name in ("gates", "levels", "columns", "bits", "bytes", "classes")},
         "scores": scores,
     }
@@ -221,13 +235,13 @@ def describe_problem(problem: "Problem", source: str) -> list[str]:
 
 def describe_report(report: dict[str, Any]) -> list[str]:
     """What was learned, in words."""
-    done = f"{count(report['epochs'], 'epoch')} in {report['seconds']:.1f} s"
+    unit = "epoch" if "epochs" in report else "term"
+    done = f"{count(report[f'{unit}s'], unit)} in {report['seconds']:.1f} s"
     if report["interrupted"]:
         done += ", interrupted: the best circuit so far is saved"
     gates, bits, columns = (count(report[f"{noun}s"], noun) for noun in ("gate", "bit", "column"))
     return [
         f"trained: {done}",
         f"{describe_score(report['scores'])} on {report['scores']['scored_on']}",
-        f"{report['output']}: {gates} of {report['gates_before']:,} trained, {bits} of {columns}, "
-        f"{report['bytes']:,} bytes",
+        f"{report['output']}: {gates}, {bits} of {columns}, {report['bytes']:,} bytes",
     ]

@@ -1,85 +1,45 @@
-"""LogicEstimator: what the classifier and the regressor share. A table is encoded and learned from, the result a model.
+"""LogicEstimator: what all classifiers and regressors share. A table is encoded and learned from, the result a model.
 
 In: a table and its targets. Out: `model_`, and what training recorded.
 """
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from sklearn import exceptions
 from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from gatewise import nn, train
 from gatewise.circuit import Circuit
 from gatewise.encode import Encoder
-from gatewise.estimators.defaults import Plan, choose_plan
 from gatewise.estimators.tables import POSITIVE_INTEGER, TableEstimator
 from gatewise.heads import Head
 from gatewise.model import Model
-from gatewise.wiring import unique_wiring
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
+SHARE = Interval(Real, 0, 1, closed="neither")
 
 
-class ConvergenceWarning(exceptions.ConvergenceWarning, train.ConvergenceWarning):  # type: ignore[misc]
-    """Training learned nothing. The warning can be filtered as one of scikit-learn and as one of `gatewise.train`."""
+class ConvergenceWarning(exceptions.ConvergenceWarning):  # type: ignore[misc]
+    """Training learned nothing."""
 
 
 class LogicEstimator(TableEstimator):
-    """What `LogicClassifier`, which documents the parameters, and `LogicRegressor` share."""
+    """How estimators fit and predict; a subclass says how a table is learned from, another one what targets are."""
 
-    _max_thresholds: ClassVar[int] = 32  # per column
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "width": [POSITIVE_INTEGER, None],
-        "depth": [POSITIVE_INTEGER, None],
         "max_bits": [POSITIVE_INTEGER, None],
         "categorical": ["array-like", None],
-        "learning_rate": [POSITIVE],
-        "batch_size": [POSITIVE_INTEGER, None],
-        "max_iter": [POSITIVE_INTEGER, None],
-        "early_stopping": ["boolean", StrOptions({"auto"})],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "validation_fraction": [SHARE],
         "n_iter_no_change": [POSITIVE_INTEGER],
         "random_state": ["random_state"],
-        "progress": ["boolean"],
     }
-
-    def __init__(
-        self,
-        *,
-        width: int | None = None,
-        depth: int | None = None,
-        max_bits: int | None = None,
-        categorical: list[str | int] | None = None,
-        learning_rate: float = 0.1,
-        batch_size: int | None = None,
-        max_iter: int | None = None,
-        early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 50,
-        random_state: Any = None,
-        progress: bool = False,
-    ) -> None:
-        self.width = width
-        self.depth = depth
-        self.max_bits = max_bits
-        self.categorical = categorical
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.max_iter = max_iter
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.random_state = random_state
-        self.progress = progress
+    categorical: list[str | int] | None
+    max_bits: int | None
+    random_state: Any
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn a circuit.
@@ -100,7 +60,7 @@ class LogicEstimator(TableEstimator):
         Warns
         -----
         ConvergenceWarning
-            Nothing was learned: the circuit is no better than one answer for all rows, or none of its gates changed.
+            Nothing was learned: the circuit is no better than one answer for all rows.
         """
         self._validate_params()
         if y is None:
@@ -111,14 +71,19 @@ class LogicEstimator(TableEstimator):
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, table, ensure_non_negative=True)
         weights = self._weigh(targets, sample_weight)
-        encoder, data = self._encode(table, targets, weights)
+        if weights is not None and not weights.any():
+            raise ValueError(
+                "sample_weight and class_weight must leave a row with a positive weight, got none; raise one"
+            )
+        encoder = self._fit_encoder(table)
         self.n_iter_ = 0
-        self.history_: train.History | None = None
         self.validated_ = self.interrupted_ = False
-        if encoder.n_bits == 0 or (data.targets == data.targets[0]).all():
-            self.model_ = self._constant_model(encoder, data)
+        self._forget()
+        known = targets if weights is None else targets[weights > 0]
+        if encoder.n_bits == 0 or (known == known[0]).all():
+            self.model_ = self._constant_model(encoder, targets, weights)
         else:
-            self.model_ = self._learn(encoder, data)
+            self.model_ = self._learn(encoder, table, targets, weights)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -136,74 +101,8 @@ class LogicEstimator(TableEstimator):
         check_is_fitted(self)
         return self.model_.predict(self._check_table(X, reset=False))
 
-    def _encode(
-        self, table: Any, targets: NDArray[Any], weights: NDArray[np.float64] | None
-    ) -> tuple[Encoder, train.Bits]:
-        """Fit an encoder, and encode the rows whose weight is not zero."""
-        if weights is not None and not weights.any():
-            raise ValueError(
-                "sample_weight and class_weight must leave a row with a positive weight, got none; raise one"
-            )
-        max_thresholds = self._max_thresholds
-        if self.width is not None:  # the first layer cannot read more bits than two per gate
-            max_thresholds = min(max_thresholds, max(1, 2 * self.width // self.n_features_in_))
-        encoder = Encoder.fit(
-            table, max_bits=self.max_bits, max_thresholds=max_thresholds, categorical=self.categorical
-        )
-        data = train.Bits(encoder.encode_rows(table, threads=torch.get_num_threads()), targets, weights)
-        if weights is not None and not weights.all():
-            data = data.take(np.flatnonzero(weights))
-        return encoder, data
-
-    def _learn(self, encoder: Encoder, data: train.Bits) -> Model:
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        task = self._make_task(data)
-        plan = self._choose_plan(data, task.groups)
-        training, validation = data, None
-        if plan.validates:
-            training, validation = train.split(data, self.validation_fraction, seed=seed)
-        net = task.network(
-            data.n_features,
-            [plan.width] * plan.depth,
-            seed=seed,
-            parametrization=nn.Softmax(initialization=nn.Residual()),
-            sampling=nn.HardStraightThrough(),
-            wiring=unique_wiring,
-            **self._network_options(),
-        )
-        recipe = train.Recipe(
-            epochs=plan.epochs,
-            batch_size=plan.batch_size,
-            schedule=train.Cosine(self.learning_rate),
-            seed=seed,
-            evaluate_every=plan.evaluate_every,
-            patience=self.n_iter_no_change if plan.validates else None,
-        )
-        with _warning_like_scikit_learn():
-            result = train.fit(net, task, training, validation=validation, recipe=recipe, progress=self.progress)
-        self.n_iter_ = result.history[-1].epoch if len(result.history) else 0
-        self.history_ = result.history
-        self.validated_, self.interrupted_ = plan.validates, result.interrupted
-        return result.model(encoder, self._labels())
-
-    def _choose_plan(self, data: train.Bits, n_groups: int) -> Plan:
-        """The default plan, changed by the parameters that were given."""
-        plan = choose_plan(len(data), data.n_features, n_groups)
-        width = self.width or plan.width
-        can_split = self._can_split(data)
-        validates = plan.validates and can_split if self.early_stopping == "auto" else self.early_stopping
-        if validates and not can_split:
-            raise ValueError(
-                "early_stopping must be False or 'auto' unless there are two rows, and two of each class: "
-                "one to learn from and one to validate with; got True"
-            )
-        return Plan(
-            width=-(-width // n_groups) * n_groups,
-            depth=self.depth or plan.depth,
-            batch_size=self.batch_size or plan.batch_size,
-            epochs=self.max_iter or plan.epochs,
-            validates=bool(validates),
-        )
+    def _draw_seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
 
 def make_constant(encoder: Encoder, outputs: NDArray[np.int32], head: Head) -> Model:
@@ -211,16 +110,3 @@ def make_constant(encoder: Encoder, outputs: NDArray[np.int32], head: Head) -> M
     nothing, group_ptr = np.zeros(0, np.int32), np.arange(len(outputs) + 1, dtype=np.int32)
     circuit = Circuit(encoder.n_bits, nothing.astype(np.uint8), nothing, nothing, outputs, group_ptr)
     return Model.build(encoder, circuit, head)
-
-
-@contextmanager
-def _warning_like_scikit_learn() -> Iterator[None]:
-    """Turns the warning of `gatewise.train.fit` into one that scikit-learn's users filter; others pass unchanged."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", train.ConvergenceWarning)
-        yield
-    for each in caught:
-        if issubclass(each.category, train.ConvergenceWarning):
-            warnings.warn(str(each.message), ConvergenceWarning, stacklevel=5)  # where the user calls fit
-        else:
-            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)

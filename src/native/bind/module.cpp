@@ -35,4 +35,5 @@ NB_MODULE(_native, m) {
   bind_encode(m);
   bind_train(m);
   bind_bits(m);
+  bind_boost(m);
 }

@@ -1,0 +1,149 @@
+"""Boosting: terms that are grown one after the other, each on what those before it left.
+
+In: bit-planes of a table, and targets. Out: `Terms`, whose circuit counts their sums.
+Invariant: the same settings and rows give the same terms, whatever the number of threads.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gatewise import _native
+from gatewise.bits import Planes
+from gatewise.boost.terms import Terms
+from gatewise.encode import Encoder
+from gatewise.encode.columns import Numeric
+from gatewise.machine import make_pool
+
+LOSSES = ("logistic", "softmax", "squared")
+MAX_BITS = 255  # per column
+MAX_QUESTIONS = 6
+
+Rows = NDArray[np.uint32]
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedTable:
+    """A table as bits.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        No column has more than 255 bits.
+    planes : Planes
+    weights : float array, shape (n_rows,), or None
+        Rows of weight 0 are left out.
+    """
+
+    encoder: Encoder
+    planes: Planes
+    weights: NDArray[np.floating[Any]] | None = None
+
+    @property
+    def rows(self) -> Rows:
+        """Rows that count."""
+        if self.weights is None:
+            return np.arange(self.planes.n_rows, dtype=np.uint32)
+        return np.flatnonzero(self.weights).astype(np.uint32)
+
+
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """What scores are to reach.
+
+    Parameters
+    ----------
+    loss : {"logistic", "softmax", "squared"}
+    targets : float32 array, shape (n_rows, n_targets)
+        0 or 1 for "logistic", the number of the class for "softmax", a value per score for "squared".
+    base : float32 array, shape (n_scores,)
+        Scores before the first term.
+    """
+
+    loss: str
+    targets: NDArray[np.float32]
+    base: NDArray[np.float32]
+
+
+class Grown(NamedTuple):
+    """Terms, and the mean loss of the validation rows after each of them."""
+
+    terms: Terms
+    losses: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Boosting:
+    """How terms are grown.
+
+    Parameters
+    ----------
+    n_questions : int
+        Bits that a term reads, 1 to 6.
+    value_bits : int
+        Binary digits of a term's values, 1 to 8, besides a common power of two.
+    learning_rate : float
+        Share of a Newton step that a term takes.
+    l2 : float
+        Added to the second derivative of every cell: cells of few rows take smaller steps.
+    unit : float
+        What 1 in a value adds to a score.
+    sparsity : float
+        A term leaves the scores alone for which it would gain less than this share of its largest gain.
+    max_scores : int
+        Scores that a term adds to, of those with the largest errors left.
+    max_terms : int
+    patience : int
+        Terms without a lower loss of the validation rows, after which growing ends.
+    validation_fraction : float or None
+        Share of the rows that the number of terms is chosen by; None: there are `max_terms`.
+    seed : int
+        Of the order of rows.
+    """
+
+    n_questions: int = 3
+    value_bits: int = 2
+    learning_rate: float = 0.2
+    l2: float = 1.0
+    unit: float = 1 / 160
+    sparsity: float = 0.0
+    max_scores: int = 32
+    max_terms: int = 1000
+    patience: int = 50
+    validation_fraction: float | None = 0.1
+    seed: int = 0
+
+    def grow(self, table: EncodedTable, goal: Goal, training: Rows, validation: Rows, *, threads: int = 1) -> Grown:
+        """Grow terms on some rows, in random order, for as long as others gain; without others, `max_terms`."""
+        columns = table.encoder.columns
+        n_ordered = [len(each.thresholds) if isinstance(each, Numeric) else 0 for each in columns]
+        n_bits = [each.n_bits for each in columns]
+        weights = np.zeros(0) if table.weights is None else table.weights
+        bits, values, losses = _native.grow_terms(
+            planes=table.planes.words,
+            n_rows=table.planes.n_rows,
+            n_ordered=np.array(n_ordered, np.uint32),
+            n_single=np.subtract(n_bits, n_ordered).astype(np.uint32),
+            targets=goal.targets,
+            weights=weights.astype(np.float32),
+            training=training,
+            validation=validation,
+            loss=LOSSES.index(goal.loss),
+            base=goal.base,
+            n_questions=self.n_questions,
+            value_bits=self.value_bits,
+            max_terms=self.max_terms,
+            patience=self.patience,
+            learning_rate=self.learning_rate,
+            l2=self.l2,
+            unit=self.unit,
+            sparsity=self.sparsity,
+            max_scores=self.max_scores,
+            pool=make_pool(threads),
+        )
+        n_terms = len(bits) // self.n_questions
+        bits = bits.reshape(n_terms, self.n_questions)
+        values = values.reshape(n_terms, 1 << self.n_questions, len(goal.base))
+        return Grown(Terms(table.encoder.n_bits, bits, values), losses)

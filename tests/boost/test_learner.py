@@ -1,0 +1,190 @@
+"""Growing: questions against brute force, values against Newton steps, losses against the terms' own scores."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gatewise import Encoder, _native
+from gatewise.boost import Boosting, EncodedTable, Goal
+from gatewise.boost.learner import LOSSES
+from gatewise.machine import make_pool
+
+
+def make_table(n_rows: int = 500) -> tuple[EncodedTable, np.ndarray]:
+    rng = np.random.default_rng(3)
+    numbers = rng.normal(size=n_rows).round(1)
+    numbers[::9] = np.nan
+    rows = [
+        {"number": number, "word": word, "flag": flag}
+        for number, word, flag in zip(numbers, rng.choice(list("abcd"), n_rows), rng.random(n_rows) < 0.5, strict=True)
+    ]
+    encoder = Encoder.fit(rows, max_thresholds=9)
+    planes = encoder.encode(rows)
+    return EncodedTable(encoder, planes), planes.unpack()
+
+
+def make_goal(loss: str, bits: np.ndarray) -> Goal:
+    rng = np.random.default_rng(4)
+    signal = bits[:, 2].astype(int) ^ bits[:, -1] ^ (rng.random(len(bits)) < 0.1)
+    if loss == "softmax":
+        signal = signal + bits[:, 11]
+    if loss == "squared":
+        values = np.stack([signal + rng.normal(size=len(bits)), 2 * bits[:, 10] - signal], 1)
+        return Goal(loss, values.astype(np.float32), np.array([0.25, -0.5], np.float32))
+    base = np.array([0.1, 0.2, -0.3][: 3 if loss == "softmax" else 1], np.float32)
+    return Goal(loss, signal[:, None].astype(np.float32), base)
+
+
+def derivatives(goal: Goal, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First and second ones, (n_rows, n_scores), by the formulas."""
+    if goal.loss == "squared":
+        return scores - goal.targets, np.ones_like(scores)
+    if goal.loss == "logistic":
+        p, y = 1 / (1 + np.exp(-scores)), goal.targets
+    else:
+        p = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
+        y = np.eye(scores.shape[1])[goal.targets[:, 0].astype(int)]
+    return p - y, p * (1 - p)
+
+
+def mean_loss(goal: Goal, scores: np.ndarray, rows: np.ndarray, weights: np.ndarray) -> float:
+    scores, targets = scores[rows], goal.targets[rows]
+    if goal.loss == "squared":
+        each = np.square(scores - targets).sum(1)
+    elif goal.loss == "logistic":
+        each = np.logaddexp(0, scores)[:, 0] - scores[:, 0] * targets[:, 0]
+    else:
+        each = np.log(np.exp(scores).sum(1)) - scores[np.arange(len(rows)), targets[:, 0].astype(int)]
+    return float(np.average(each, weights=weights[rows]))
+
+
+ROWS = np.arange(500, dtype=np.uint32)
+KNOWN, UNKNOWN = ROWS[ROWS % 5 > 0], ROWS[ROWS % 5 == 0]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_terms_are_newton_steps_on_the_best_questions(loss: str, weighted: bool) -> None:
+    table, bits = make_table()
+    weights = 1.0 + ROWS % 3 if weighted else np.ones(500)
+    table = EncodedTable(table.encoder, table.planes, weights if weighted else None)
+    goal = make_goal(loss, bits)
+    settings = Boosting(n_questions=2, value_bits=8, unit=1e-4, learning_rate=0.5, l2=2.0, max_terms=4)
+    terms, losses = settings.grow(table, goal, KNOWN, UNKNOWN)
+    assert len(losses) == len(terms.bits) == 4
+    scores = np.tile(goal.base.astype(float), (500, 1))
+    for chosen, values, found in zip(terms.bits, terms.values, losses, strict=True):
+        first, second = (each * weights[:, None] for each in derivatives(goal, scores))
+        cells = np.zeros(500, int)
+        for level, bit in enumerate(chosen):
+            gains = [gain(first, second, cells + (bits[:, each] << level), 2.0) for each in range(bits.shape[1])]
+            assert gains[bit] > max(gains) * (1 - 1e-3)
+            cells += bits[:, bit] << level
+        for cell in range(4):
+            inside = KNOWN[cells[KNOWN] == cell]
+            step = -0.5 * first[inside].sum(0) / (second[inside].sum(0) + 2.0)
+            np.testing.assert_allclose(values[cell] * 1e-4, step, atol=0.02)  # 256 values for all cells
+        scores += values[cells] * 1e-4
+        assert found == pytest.approx(mean_loss(goal, scores, UNKNOWN, weights), abs=1e-4)
+    np.testing.assert_allclose(terms.scores(bits) * 1e-4 + goal.base, scores, atol=1e-9)
+
+
+def gain(first: np.ndarray, second: np.ndarray, cells: np.ndarray, l2: float) -> float:
+    total = 0.0
+    for cell in np.unique(cells[KNOWN]):
+        inside = KNOWN[cells[KNOWN] == cell]
+        total += float((first[inside].sum(0) ** 2 / (second[inside].sum(0) + l2)).sum())
+    return total
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("value_bits", [1, 2, 3])
+def test_values_have_few_digits(loss: str, value_bits: int) -> None:
+    table, bits = make_table()
+    terms, _ = Boosting(value_bits=value_bits, max_terms=30).grow(table, make_goal(loss, bits), KNOWN, UNKNOWN)
+    for values in terms.values:
+        digits = np.gcd.reduce(values, axis=None)
+        span = (values.max(0) - values.min(0)) // digits
+        assert (span < 1 << value_bits).all()
+
+
+def test_growing_stops_when_others_lose() -> None:
+    table, bits = make_table()
+    goal = make_goal("logistic", bits)
+    terms, losses = Boosting(patience=7, max_terms=500).grow(table, goal, KNOWN, UNKNOWN)
+    assert len(terms.bits) == len(losses) == losses.argmin() + 1 + 7 < 500
+    assert len(Boosting(max_terms=25).grow(table, goal, KNOWN, UNKNOWN[:0]).terms.bits) == 25
+    constant = Goal("logistic", np.ones((500, 1), np.float32), np.array([60.0], np.float32))
+    assert len(Boosting().grow(table, constant, KNOWN, UNKNOWN).terms.bits) == 0  # nothing to add
+
+
+def test_scores_that_gain_little_are_left_alone() -> None:
+    table, bits = make_table()
+    goal = make_goal("softmax", bits)
+    all_scores, some_scores = (
+        Boosting(sparsity=sparsity, max_terms=40).grow(table, goal, KNOWN, UNKNOWN[:0]).terms for sparsity in (0.0, 0.9)
+    )
+    n_all, n_some = (np.count_nonzero(np.ptp(terms.values, axis=1)) for terms in (all_scores, some_scores))
+    assert 40 <= n_some < 0.8 * n_all
+
+
+def call(**changed: Any) -> Any:
+    table, bits = make_table()
+    goal = make_goal("softmax", bits)
+    valid: dict[str, Any] = {
+        "planes": table.planes.words,
+        "n_rows": 500,
+        "n_ordered": np.array([9, 0, 0], np.uint32),
+        "n_single": np.array([1, 4, 1], np.uint32),
+        "targets": goal.targets,
+        "weights": np.zeros(0, np.float32),
+        "training": KNOWN,
+        "validation": UNKNOWN,
+        "loss": 1,
+        "base": goal.base,
+        "n_questions": 3,
+        "value_bits": 2,
+        "max_terms": 2,
+        "patience": 5,
+        "learning_rate": 0.1,
+        "l2": 1.0,
+        "unit": 0.01,
+        "sparsity": 0.0,
+        "max_scores": 8,
+        "pool": make_pool(1),
+    }
+    return _native.grow_terms(**valid | changed)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"n_rows": 600},
+        {"n_ordered": np.array([9, 0], np.uint32)},
+        {"n_ordered": np.array([10, 0, 0], np.uint32)},
+        {"n_single": np.array([300, 0, 0], np.uint32)},
+        {"targets": np.zeros((499, 1), np.float32)},
+        {"targets": np.full((500, 1), 3, np.float32)},
+        {"targets": np.full((500, 1), np.nan, np.float32)},
+        {"targets": np.full((500, 1), -1, np.float32)},
+        {"weights": np.zeros(3, np.float32)},
+        {"training": np.array([500], np.uint32)},
+        {"training": np.array([], np.uint32)},
+        {"validation": np.array([2**32 - 1], np.uint32)},
+        {"loss": 3},
+        {"loss": 0},
+        {"base": np.zeros(0, np.float32)},
+        {"n_questions": 0},
+        {"n_questions": 7},
+        {"value_bits": 0},
+        {"value_bits": 9},
+        {"unit": 0.0},
+        {"learning_rate": float("nan")},
+    ],
+    ids=str,
+)
+def test_native_code_checks_what_it_is_given(changed: dict[str, Any]) -> None:
+    assert len(call()[0]) == 6
+    with pytest.raises(ValueError, match="must"):
+        call(**changed)
