@@ -195,5 +195,5 @@ OURS: dict[str, PlanOf] = {
     "mnist": image_plan(epochs=(40, 10), reach=(5, 8), margin=4),
     "cifar-small": image_plan(epochs=(80, 20), reach=(5,), mirror=True, tau=20),
     "cifar-medium": image_plan(epochs=(24, 6), reach=(5,), mirror=True, tau=65),
-    "cifar-large": image_plan(epochs=(6, 2), reach=(5,), mirror=True, tau=65),
+    "cifar-large": image_plan(epochs=(32, 8), reach=(5,), mirror=True, tau=92),
 }

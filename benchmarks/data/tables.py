@@ -1,4 +1,4 @@
-"""The tables: raw columns as users have them, and which rows are trained on and tested."""
+"""Tables in files: raw columns as users have them, and which rows are trained on and tested."""
 
 import csv
 from collections.abc import Iterator
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.datasets import load_digits
 from sklearn.model_selection import KFold, StratifiedKFold
 
 ADULT = """
@@ -93,20 +92,14 @@ def comma_separated(data: Path, name: str, file: str, target: int, dtype: type |
     return Table(name, table, table.pop(table.columns[target]).to_numpy())
 
 
-def digits() -> Table:
-    """Eight by eight pixels of 17 shades, from scikit-learn."""
-    X, y = load_digits(return_X_y=True, as_frame=True)
-    return Table("digits", X, y.to_numpy())
-
-
 def california(data: Path) -> Table:
     """House values in 100,000 dollars."""
     table = pd.read_csv(data / "tabular" / "cal_housing.data", header=None, names=HOUSING.split())
     return Table("california", table, table.pop("median_house_value").to_numpy() / 1e5, regression=True)
 
 
-def load_tables(data: Path) -> list[Table]:
-    """All of them."""
+def read_tables(data: Path) -> list[Table]:
+    """All that are in files."""
     return [
         adult(data),
         breast_cancer(data),
@@ -115,6 +108,5 @@ def load_tables(data: Path) -> list[Table]:
         comma_separated(data, "letter", "letter-recognition.data", 0),
         comma_separated(data, "spambase", "spambase.data", -1),
         comma_separated(data, "mushroom", "agaricus-lepiota.data", 0, dtype=str),
-        digits(),
         california(data),
     ]

@@ -75,10 +75,10 @@ def measure_compilation(source: Model | Circuit, folder: Path) -> dict[str, Any]
 
 def train_adult(table: Table) -> Model:
     """The paper's small Adult architecture."""
-    from gatewise.estimators import LogicClassifier
+    from gatewise.estimators import NetworkClassifier
 
     training, _ = next(table.splits())
-    estimator = LogicClassifier(width=256, depth=5, random_state=0)
+    estimator = NetworkClassifier(width=256, depth=5, random_state=0)
     estimator.fit(table.X.iloc[training], table.y[training])
     return estimator.model_
 

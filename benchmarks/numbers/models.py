@@ -4,7 +4,7 @@ In: a record. Out: its numbers and tables as Markdown, by name.
 """
 
 from collections.abc import Sequence
-from statistics import mean
+from statistics import mean, median
 
 from benchmarks.numbers.text import number, percent, render_table
 from benchmarks.records import Record
@@ -35,32 +35,51 @@ FORMS = {
 def tabular(record: Record) -> dict[str, str]:
     """Accuracy, speed and size beside other estimators; sizes and speed are those of Adult."""
     found = {(each["table"], each["estimator"]): each for each in record["results"] if not each["sizes"]}
-    tables = [table for table in dict.fromkeys(table for table, _ in found) if table != "california"]
+    tables = list(dict.fromkeys(each["table"] for each in found.values() if not each["regression"]))
+    regressions = list(dict.fromkeys(each["table"] for each in found.values() if each["regression"]))
 
     def scores(table: str) -> list[float]:
         return [mean(found[table, name]["scores"]) for name in ESTIMATORS]
 
-    means = [mean(each) for each in zip(*map(scores, tables), strict=True)]
+    def means_of(tables: list[str]) -> list[float]:
+        return [mean(each) for each in zip(*map(scores, tables), strict=True)]
+
+    def seconds(name: str) -> list[float]:
+        return [mean(each["fit_seconds"]) for (_, estimator), each in found.items() if estimator == name]
+
     adult = [found["adult", name] for name in ESTIMATORS]
     compiled = f" ({number(found['adult', 'LightGBM']['compiled_ns_per_row'])})"
     rows = [
-        [f"mean accuracy, {len(tables)} tables", *map(percent, means)],
+        [f"mean accuracy, {len(tables)} tables", *map(percent, means_of(tables))],
         ["Adult", *map(percent, scores("adult"))],
-        ["California housing, R²", *(f"{score:.3f}" for score in scores("california"))],
+        [f"mean R², {len(regressions)} tables", *(f"{value:.3f}" for value in means_of(regressions))],
+        ["median seconds to fit", *(number(median(seconds(name))) for name in ESTIMATORS)],
         ["ns per row", *(number(each["ns_per_row"]) + compiled * ("compiled_ns_per_row" in each) for each in adult)],
         ["bytes", *(f"{each['bytes'] / 1e3:,.0f} K" for each in adult)],
     ]
-    return {"table": render_table(["", *ESTIMATORS.values()], rows), "smaller": _smaller(record)}
+    return {"table": render_table(["", *ESTIMATORS.values()], rows), "smaller": _smaller(record), "all": _all(found)}
+
+
+def _all(found: dict[tuple[str, str], Record]) -> str:
+    """Every table: gatewise / LightGBM."""
+    rows = []
+    for table in dict.fromkeys(table for table, _ in found):
+        pair = [found[table, name] for name in ("gatewise", "LightGBM")]
+        shape = "×".join(f"{n:,}" for n in pair[0]["shape"])
+        is_regression = pair[0]["regression"]
+        score = [f"{mean(each['scores']):.3f}" if is_regression else percent(mean(each["scores"])) for each in pair]
+        losses = [] if is_regression else [f"{mean(each['log_losses']):.3f}" for each in pair]
+        seconds = [number(mean(each["fit_seconds"])) for each in pair]
+        speeds = [number(each["ns_per_row"]) for each in pair]
+        gates = f"{pair[0]['model']['gates']:,}"
+        rows.append([table, shape, *(" / ".join(each) for each in (score, losses, seconds, speeds)), gates])
+    return render_table(["table", "shape", "accuracy or R²", "log loss", "seconds to fit", "ns per row", "gates"], rows)
 
 
 def _smaller(record: Record) -> str:
     """Circuits of fewer gates on Adult."""
-    rows = [
-        [f"{each['sizes'].get('depth', 6)}×{each['sizes']['width']:,}", *_adult_cells(each)]
-        for each in record["results"]
-        if each["sizes"]
-    ]
-    return render_table(["gates trained", "gates left", "accuracy", "ns per row", "bytes"], rows)
+    rows = [[str(each["sizes"]["max_iter"]), *_adult_cells(each)] for each in record["results"] if each["sizes"]]
+    return render_table(["terms at most", "gates", "accuracy", "ns per row", "bytes"], rows)
 
 
 def _adult_cells(each: Record) -> Sequence[str]:

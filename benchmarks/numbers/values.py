@@ -3,7 +3,7 @@
 Names of benchmarks are those of their records, and "<record>/machine" is what it was measured on; "paper/NAME" is what
 the paper reports, "experiments/RECIPE/NAME" the accuracy of a network that was trained here, "minutes/RECIPE/NAME" how
 long that took, "study/NAME/LABEL/X" one point of a study's figure,
-"splits/MODEL" the accuracy of a model of Breast Cancer on random splits.
+"splits/MODEL" the accuracy of a model of Breast Cancer on random splits, "published/DATA/N" that of N gates by others.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,8 @@ from statistics import mean, stdev
 
 from benchmarks import records
 from benchmarks.numbers import models, speed
-from benchmarks.numbers.text import number, render_table
+from benchmarks.numbers.text import render_table
+from experiments.frontier import PUBLISHED
 from experiments.report.records import latest
 from experiments.settings import SETTINGS
 
@@ -54,6 +55,8 @@ def value_of(name: str) -> str:
         return _study_point(*rest.split("/"))
     if source == "splits":
         return _splits(rest)
+    if source == "published":
+        return _published(*rest.split("/"))
     raise KeyError(f"a marker must name a record, got {name}")
 
 
@@ -93,15 +96,16 @@ def _missed_targets() -> str:
     for each in judged:
         if each["outcome"] == "miss":
             target = f"{'at most' if each['at_most'] else 'at least'} {each['target']:g}"
-            found.setdefault((_without_setting(each["name"]), target), []).append(number(each["value"]))
+            found.setdefault((_without_setting(each["name"]), target), []).append(f"{each['value']:.3g}")
     rows = [[name, " / ".join(values), target] for (name, target), values in found.items()]
-    return render_table(["what", "found, one / two threads", "target"], rows)
+    return render_table(["what", "found", "target"], rows)
 
 
 def _without_setting(name: str) -> str:
-    """The name of a target, but for the number of threads and for which setting of the peer was the best."""
+    """The name of a target, but for the gates or threads of the network, and for the peer's best setting."""
     size, _, what = name.partition(": ")
-    return f"{size.partition(', ')[0]}: {what.rpartition(' ')[0]}"
+    size, _, threads = size.partition(", ")
+    return f"{size.partition(' ')[0]}: {what.rpartition(' ')[0] if threads else what}"
 
 
 def _accuracy(recipe: str, name: str) -> str:
@@ -114,6 +118,12 @@ def _accuracy(recipe: str, name: str) -> str:
 def _minutes(recipe: str, name: str) -> str:
     """Of training a network, the mean of its seeds."""
     return f"{mean(seed['seconds'] for seed in latest()[name, recipe]['seeds']) / 60:.1f}"
+
+
+def _published(data: str, n_gates: str) -> str:
+    """Percent, the best of learned wirings."""
+    found = [each.accuracy for each in PUBLISHED if (each.data, each.n_gates) == (data, int(n_gates))]
+    return f"{max(found):.2f} %"
 
 
 def _splits(name: str) -> str:

@@ -19,8 +19,6 @@ from experiments.report.records import latest, read
 
 FILES = sorted(records.RESULTS.glob("*.json"))
 EXPERIMENTS = list(read())
-OLD = {"curves", "export_c", "locality", "tabular", "wasm"}
-OLDER = pytest.mark.xfail(strict=True, reason="older than the format; the next run of all makes these records anew")
 NOT_MEASURED = {  # numbers with a unit that no benchmark makes, and why none has to
     "340 MB": "the download of CUDA's compiler, as its index states it",
     "5.9 MB": "arithmetic: 60,000 times 784 bits",
@@ -66,9 +64,7 @@ def test_every_record_is_shown() -> None:
     assert {file.stem for file in FILES} <= set(RENDERERS) <= shown
 
 
-@pytest.mark.parametrize(
-    "file", [pytest.param(file, marks=OLDER if file.stem in OLD else (), id=file.stem) for file in FILES]
-)
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_benchmarks_have_their_origin(file: Path) -> None:
     check_origin(records.read(file.stem))
 
