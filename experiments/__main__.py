@@ -4,6 +4,7 @@
     python -m experiments frontier [--points NAME …] [--seeds N] [--epochs N] [--data DIR] [--runs DIR]
     python -m experiments study-depth|study-operators|study-precision [--seeds N] [--epochs N] [--data DIR]
     python -m experiments study-learned [--points NAME …] [--vary CHOICE …] [--seeds N] [--epochs N] [--data DIR]
+    python -m experiments study-fixed [--vary CHOICE …] [--seeds N] [--epochs N] [--data DIR]
     python -m experiments splits [--seeds N] [--data DIR]
     python -m experiments figures
 
@@ -25,19 +26,19 @@ from benchmarks.data.mnist import find_data
 from benchmarks.records import start
 from experiments import baselines, measuring
 from experiments.data import LOADERS, Dataset
-from experiments.frontier import POINTS, list_changes, validate, vary
+from experiments.frontier import POINTS, list_changes, vary
 from experiments.giants import measure_giant
-from experiments.plans import RECIPES, Plan, paper
+from experiments.plans import CIFAR_LARGE, RECIPES, Plan, paper
 from experiments.report import records
 from experiments.report.figures import draw_figures
 from experiments.settings import SETTINGS
 from experiments.splits import run_splits
-from experiments.studies import EPOCHS, STUDIES, run_case
-from experiments.training import train_network
+from experiments.studies import CHANGES, EPOCHS, STUDIES, run_case, vary_fixed
+from experiments.training import train_network, validate
 
 RUNS = Path("build/experiments")
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
-VARIED = list(list_changes(POINTS["mnist-8k"]))
+VARIED = {"study-learned": list(list_changes(POINTS["mnist-8k"])), "study-fixed": list(CHANGES)}
 
 
 def main() -> None:
@@ -48,7 +49,7 @@ def main() -> None:
     parser.add_argument("name", choices=[*SETTINGS, *COMMANDS])
     parser.add_argument("--recipe", choices=list(ACTIONS), default="ours")
     parser.add_argument("--points", nargs="+", choices=list(POINTS), default=list(POINTS), help="of the frontier")
-    parser.add_argument("--vary", nargs="+", choices=VARIED, default=VARIED, help="choices of the study (default: all)")
+    parser.add_argument("--vary", nargs="+", metavar="CHOICE", help="choices of the study (default: all)")
     parser.add_argument("--seeds", type=int, default=1, help="networks to train, with seeds 0, 1, …")
     parser.add_argument("--epochs", type=int, help="in all stages together (default: the recipe's)")
     parser.add_argument("--data", type=Path, help="folder of the data sets (default: $GATEWISE_DATA)")
@@ -59,6 +60,10 @@ def main() -> None:
     args = parser.parse_args()
     if min(args.seeds, args.threads, args.epochs or 1) < 1:
         parser.error("--seeds, --epochs and --threads must be at least 1")
+    choices = VARIED.get(args.name, [])
+    args.vary = choices if args.vary is None else args.vary
+    if not set(args.vary) <= set(choices):
+        parser.error(f"--vary must name some of {', '.join(choices) or 'none'} for {args.name}, got {args.vary}")
     is_recorded = not (args.train_only or args.name == "figures")
     args.run = start(recording=is_recorded, allow_dirty=args.allow_dirty) if is_recorded else {}
     torch.set_num_threads(args.threads)
@@ -148,9 +153,22 @@ def record_learned(args: argparse.Namespace) -> None:
         data = LOADERS[point.data](find_data(args.data))
         for label, varied in vary(point, args.vary):
             for seed in range(args.seeds):
-                cases.append(validate(label, varied, data, seed=seed, epochs=args.epochs or point.epochs))
+                epochs = args.epochs or point.epochs
+                cases.append(validate(label, varied.widths, varied.plan(data), data, seed=seed, epochs=epochs))
                 print_flushed(f"{name} {label} seed {seed}: {cases[-1]['accuracy']:.2f} %")
         record(args, {"name": name, "recipe": "study learned", "threads": args.threads, "cases": cases})
+
+
+def record_fixed(args: argparse.Namespace) -> None:
+    """Vary the choices of fixed wiring on bits, on the small network of CIFAR-10, and append one record."""
+    setting, cases = SETTINGS["cifar-small"], []
+    data = LOADERS[setting.data](find_data(args.data))
+    for label, varied in vary_fixed(CIFAR_LARGE, args.vary):
+        for seed in range(args.seeds):
+            plan, epochs = varied(setting, data), args.epochs or EPOCHS["fixed"]
+            cases.append(validate(label, setting.widths, plan, data, seed=seed, epochs=epochs))
+            print_flushed(f"{label} seed {seed}: {cases[-1]['accuracy']:.2f} %")
+    record(args, {"name": setting.name, "recipe": "study fixed", "threads": args.threads, "cases": cases})
 
 
 def record(args: argparse.Namespace, found: records.Record) -> None:
@@ -167,6 +185,7 @@ def write_figures(args: argparse.Namespace) -> None:
 COMMANDS = {
     **{f"study-{name}": record_study for name in STUDIES},
     "study-learned": record_learned,
+    "study-fixed": record_fixed,
     "frontier": run_frontier,
     "splits": record_splits,
     "figures": write_figures,

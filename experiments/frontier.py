@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from experiments.data import Dataset
 from experiments.plans import Plan, Stage
-from experiments.training import train_network
 from gatewise import Encoder
 from gatewise.nn import Bitwise
 from gatewise.train import Chain, Cosine, Exchange, Mirror, Shift
@@ -18,7 +17,6 @@ from gatewise.train.augment import Augment
 from gatewise.wiring import NearbyCandidates
 
 WARMUP = 0.02
-HELD_OUT = 1 / 6  # share of the training images that the study validates with
 
 
 @dataclass(frozen=True)
@@ -178,13 +176,6 @@ def list_changes(point: Point) -> dict[str, list[Any]]:
         "n_thresholds": [max(1, n // 2), 2 * n + 1],
         "batch_size": [2 * point.batch_size],
         "exchange": [None, Exchange()],
+        "mirror": [not point.mirror],
         "widths": [(n_gates,), (n_gates // 2,) * 2, (n_gates // 4, n_gates - n_gates // 4), (n_gates // 30 * 10,) * 3],
     }
-
-
-def validate(label: str, point: Point, data: Dataset, *, seed: int, epochs: int) -> dict[str, Any]:
-    """Train a variation, and score its circuit on the images held out."""
-    plan = replace(point.plan(data).scaled(epochs), held_out=HELD_OUT)
-    trained = train_network(point.widths, plan, data, seed, folder=None, report=lambda line: None)
-    scores = {"accuracy": 100 * trained.curve[-1].score, "seconds": trained.seconds}
-    return {"label": label, "widths": list(point.widths), "seed": seed, "epochs": epochs} | scores

@@ -5,9 +5,10 @@ history. Invariant: the same call after a kill goes on where it was, and after i
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,10 +17,11 @@ from experiments.data import Dataset
 from experiments.plans import Plan, Stage
 from gatewise import Circuit, Model, nn
 from gatewise.train import Bits, Checkpoint, Classification, Recipe, Record, Result, fit, split
-from gatewise.wiring import NearbyWiring, SeededCircuit
+from gatewise.wiring import ButterflyWiring, NearbyWiring, SeededCircuit
 
 RESTARTS_A_SEED = 10_000  # seeds of networks that a seed of an experiment may use
 CHECKPOINT_STEPS = 2000
+HELD_OUT = 1 / 6  # share of the training rows that a study of settings validates with
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def _find_seeded(result: Result, plan: Plan) -> SeededCircuit | None:
     if plan.exchange:
         return None
     wiring = plan.options.get("wiring")
-    return nn.discretize_seeded(result.net, wiring if isinstance(wiring, NearbyWiring) else None)
+    return nn.discretize_seeded(result.net, wiring if isinstance(wiring, NearbyWiring | ButterflyWiring) else None)
 
 
 def _make_recipe(plan: Plan, stage: Stage, seed: int) -> Recipe:
@@ -120,3 +122,12 @@ def soft_accuracy(trained: Trained, rows: Bits) -> float:
         predicted = torch.cat([net(part.float()).argmax(1) for part in parts]).numpy()
     net.eval()
     return float((predicted == rows.targets).mean())
+
+
+def validate(label: str, widths: Sequence[int], plan: Plan, data: Dataset, *, seed: int, epochs: int) -> dict[str, Any]:
+    """Train a variation for a study of settings, and score its circuit on rows held out."""
+    trained = train_network(
+        widths, replace(plan.scaled(epochs), held_out=HELD_OUT), data, seed, folder=None, report=lambda line: None
+    )
+    scores = {"accuracy": 100 * trained.curve[-1].score, "seconds": trained.seconds}
+    return {"label": label, "widths": list(widths), "seed": seed, "epochs": epochs} | scores

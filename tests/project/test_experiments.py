@@ -106,7 +106,7 @@ def test_a_point_of_the_frontier_is_trained_validated_and_shown(data: Dataset, t
     measured = measuring.measure_seed(trained, plan, data, 0)
     assert measured["accuracy"] > 60
     assert measured["gap"] == 0
-    validated = frontier.validate("as it is", point, data, seed=0, epochs=2)
+    validated = training.validate("as it is", point.widths, point.plan(data), data, seed=0, epochs=2)
     assert validated["epochs"] == 2
     choices = frontier.list_changes(point)
     labels = [label for label, _ in frontier.vary(point, choices)]
