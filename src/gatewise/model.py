@@ -157,7 +157,7 @@ class Model:
             ``classes`` is the list of labels, None for a regression; ``levels`` are the gates on the longest way.
         """
         return {
-            "columns": self.encoder.n_columns,
+            "columns": len(self.encoder.table_names),
             "bits": self.encoder.n_bits,
             "gates": self.circuit.n_gates,
             "levels": self.circuit.n_levels,

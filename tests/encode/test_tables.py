@@ -239,16 +239,14 @@ class Sparse:
         (Sparse(), r"X must be dense, got sparse Sparse; pass X.toarray\(\)"),
         (pl.LazyFrame({"a": [1]}), r"X must be in memory, got LazyFrame; pass X.collect\(\)"),
         (np.ma.masked_array(np.zeros((2, 2)), True), r"X must be a plain array, got a masked one; pass X.filled"),
-        (np.zeros((2, 2), complex), "column 'x0' must hold numbers, strings or bools, got complex128"),
-        (np.zeros((2, 2), "datetime64[D]"), "column 'x0' must hold numbers, strings or bools, got datetime64"),
+        (np.zeros((2, 2), complex), "column 'x0' must hold numbers, strings, bools or dates, got complex128"),
         (np.zeros((2, 2), "S3"), r"column 'x0' must hold .*, got \|S3; convert it, .* bytes to strings"),
-        (np.zeros((2, 2), [("a", "i4")]), "column 'x0' must hold numbers, strings or bools"),
+        (np.zeros((2, 2), [("a", "i4")]), "column 'x0' must hold numbers, strings, bools or dates"),
         (np.array([[[1], [2]]], object)[..., :0], "X must have at least one row and one column"),
         ([[{}, 1]], "X must hold strings, numbers and bools, got a value that is none of them"),
         ([[b"a"], [b"b"]], "values of column 'x0' must be strings, numbers or bools, got bytes"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "column names must differ, got 'a' twice"),
         (pd.DataFrame([[1, 2]], columns=["a", 1]), "column names must be all strings or all numbers"),
-        (pd.DataFrame({"when": pd.to_datetime(["2020-01-01"])}), "column 'when' must hold numbers, strings or bools"),
     ],
 )
 def test_what_is_no_table_is_refused(X: Any, message: str) -> None:

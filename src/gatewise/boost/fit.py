@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gatewise.boost.held_out import find_base_loss
 from gatewise.boost.learner import Boosting, EncodedTable, Goal, Rows
 from gatewise.boost.terms import Terms
 from gatewise.circuit import Circuit
@@ -54,7 +55,7 @@ def fit_classes(
     labels : sequence
     threads : int
     """
-    shares = np.bincount(classes, table.weights, minlength=len(labels))
+    shares = np.bincount(classes, table.grown_weights, minlength=len(labels))
     logs = np.log(np.maximum(shares, 1e-3) / shares.sum())  # a class may have no rows that count
     is_binary = len(labels) == 2
     base = logs[1:] - logs[0] if is_binary else logs
@@ -66,19 +67,19 @@ def fit_classes(
     if is_binary:  # one score: the first class has constants only
         circuit = _prepend_group(circuit)
         constants = np.array([0, constants[0]])
-    circuit = _pad_groups(circuit, constants - constants.min())
+    circuit = pad_groups(circuit, constants - constants.min())
     head = Classes(tuple(labels), 1 / boosting.unit, circuit.n_outputs // circuit.n_groups)
     return Fitted(Model.build(table.encoder, circuit, head), len(terms.bits), losses)
 
 
 def fit_values(boosting: Boosting, table: EncodedTable, values: NDArray[np.float64], *, threads: int = 1) -> Fitted:
     """Fit a model of values, shape (n_rows, n_outputs)."""
-    mean = np.average(values, axis=0, weights=table.weights)
-    deviation = np.sqrt(np.average(np.square(values - mean), axis=0, weights=table.weights))
+    mean = np.average(values, axis=0, weights=table.grown_weights)
+    deviation = np.sqrt(np.average(np.square(values - mean), axis=0, weights=table.grown_weights))
     deviation = np.where(deviation > 0, deviation, 1.0)
     goal = Goal("squared", _as_float((values - mean) / deviation), np.zeros(len(mean), np.float32))
     terms, losses = choose_terms(boosting, table, goal, float(len(mean)), threads)
-    circuit = _pad_groups(simplify(terms.circuit()), np.zeros(len(mean), np.int64))
+    circuit = pad_groups(simplify(terms.circuit()), np.zeros(len(mean), np.int64))
     group_size = circuit.n_outputs // circuit.n_groups
     scale = deviation * boosting.unit * group_size
     offset = mean + deviation * boosting.unit * terms.offsets
@@ -91,10 +92,14 @@ def choose_terms(
 ) -> tuple[Terms, NDArray[np.float64]]:
     """Grow as many terms as rows that were not grown on gain from, and then as many from all rows.
 
-    `base_loss` is the mean loss without terms; if none of them lowers it, there are none.
+    `base_loss` is the mean loss without terms; if none of them lowers it, there are none. If rows are held out, the
+    number is chosen by them alone.
     """
     order = np.random.default_rng(boosting.seed).permutation(table.rows)
     n_terms, losses = boosting.max_terms, np.zeros(0)
+    if table.held_out is not None:
+        grown = boosting.grow(table, goal, order, table.held_out, threads=threads)
+        return grown.terms.take(_find_enough(grown.losses, find_base_loss(table, goal))), grown.losses
     if boosting.validation_fraction is not None and len(order) >= MIN_FOLDED:
         splits = _split(order, goal.targets[:, 0], boosting.validation_fraction)
         curves = [boosting.grow(table, goal, *split, threads=threads).losses for split in splits]
@@ -138,7 +143,7 @@ def _prepend_group(circuit: Circuit) -> Circuit:
     return Circuit(circuit.n_inputs, circuit.gate, circuit.a, circuit.b, circuit.outputs, group_ptr)
 
 
-def _pad_groups(circuit: Circuit, n_true: NDArray[np.int64]) -> Circuit:
+def pad_groups(circuit: Circuit, n_true: NDArray[np.int64]) -> Circuit:
     """The circuit with `n_true` constants in each group, and as many false ones as give all groups one size."""
     groups = np.split(circuit.outputs, circuit.group_ptr[1:-1])
     size = max(1, *(len(group) + n for group, n in zip(groups, n_true.tolist(), strict=True)))

@@ -35,18 +35,30 @@ class EncodedTable:
     planes : Planes
     weights : float array, shape (n_rows,), or None
         Rows of weight 0 are left out.
+    held_out : uint32 array, optional
+        Rows that the number of terms is chosen by, and no term is grown on; see `gatewise.boost.held_out`.
     """
 
     encoder: Encoder
     planes: Planes
     weights: NDArray[np.floating[Any]] | None = None
+    held_out: Rows | None = None
 
     @property
     def rows(self) -> Rows:
-        """Rows that count."""
-        if self.weights is None:
+        """Rows that terms are grown on."""
+        if self.grown_weights is None:
             return np.arange(self.planes.n_rows, dtype=np.uint32)
-        return np.flatnonzero(self.weights).astype(np.uint32)
+        return np.flatnonzero(self.grown_weights).astype(np.uint32)
+
+    @property
+    def grown_weights(self) -> NDArray[np.floating[Any]] | None:
+        """Weights of the rows, 0 of those that are held out."""
+        if self.weights is None or self.held_out is None:
+            return self.weights
+        weights = self.weights.copy()
+        weights[self.held_out] = 0
+        return weights
 
 
 @dataclass(frozen=True, eq=False)

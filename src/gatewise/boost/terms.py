@@ -53,6 +53,10 @@ class Terms:
             sums += values[rows[:, bits] @ digits]
         return sums
 
+    def take(self, n: int) -> "Terms":
+        """The first `n` terms."""
+        return Terms(self.n_inputs, self.bits[:n], self.values[:n])
+
     @property
     def offsets(self) -> NDArray[np.int64]:
         """What the counts of the circuit lack, (n_scores,): the sum of the least values of all terms."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from gatewise.cli.tables.arrow import pa
 from gatewise.cli.tables.reading import TableFile, check_columns
-from gatewise.encode import Categorical, Encoder, Numeric
+from gatewise.encode import Categorical, Encoder, Numeric, Timed
 from gatewise.heads import Classes, Head
 
 
@@ -19,13 +19,13 @@ def find_features(encoder: Encoder, table: TableFile, others: Sequence[str]) -> 
     A model whose columns have names finds them by name. Any other model reads all columns but `others`.
     """
     if encoder.named:
-        check_columns(table, encoder.names)
-        return list(encoder.names)
+        check_columns(table, encoder.table_names)
+        return list(encoder.table_names)
     names = [name for name in table.names if name not in others]
-    if len(names) != encoder.n_columns:
+    if len(names) != len(encoder.table_names):
         apart = f" besides {', '.join(map(repr, others))}" if others else ""
         raise ValueError(
-            f"{table.source} must have {encoder.n_columns} columns{apart}, because the model knows them by position, "
+            f"{table.source} must have {len(encoder.table_names)} columns{apart}, because the model knows them by position, "
             f"got {len(names)}; remove the others"
         )
     check_columns(table, names)
@@ -34,7 +34,11 @@ def find_features(encoder: Encoder, table: TableFile, others: Sequence[str]) -> 
 
 def feature_types(encoder: Encoder, names: Sequence[str]) -> dict[str, Any]:
     """Arrow types in which to read the columns of an encoder, by their names in the file."""
-    return {name: _column_type(column) for name, column in zip(names, encoder.columns, strict=True)}
+    types: dict[str, Any] = dict.fromkeys(names)
+    for table_idx, column in zip(encoder.table_idx, encoder.columns, strict=True):
+        if types[names[table_idx]] is None:  # all parts of a column of dates have one type
+            types[names[table_idx]] = _column_type(column)
+    return types
 
 
 def label_type(head: Head) -> Any:
@@ -50,6 +54,8 @@ def label_type(head: Head) -> Any:
 def _column_type(column: Numeric | Categorical) -> Any:
     if column.n_bits == 0:  # nothing is asked about it
         return None
+    if isinstance(column, Timed):
+        return pa.duration("us") if column.part == "duration" else pa.timestamp("us")
     if isinstance(column, Numeric):
         return pa.float64()
     kinds = {type(value) for value in column.values}

@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.cli.options import Dialect, add_json, add_reading, add_threads, count, load_model, show
-from gatewise.encode import Categorical, Encoder, Numeric
+from gatewise.encode import Categorical, Encoder, Numeric, Timed
 from gatewise.machine import TARGETS, cpu_name
 from gatewise.run.timing import time_call
 
 MIN_SECONDS = 0.5
+YEAR = 365.0 * 86_400  # in seconds
 MISSING_SHARE = 0.1  # of the drawn values of a column whose missing values are asked about
 EXAMPLES = """examples:
   gatewise bench churn.gw
@@ -56,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         "rows": args.rows,
         "threads": args.threads,
         "data": args.data or "drawn around the thresholds",
-        "layout": "float64 matrix" if isinstance(rows, np.ndarray) else "table with strings",
+        "layout": "float64 matrix" if isinstance(rows, np.ndarray) else "table with strings or dates",
         "cpu": cpu_name(),
         "simd": TARGETS[0],
     }
@@ -75,15 +76,16 @@ def draw_rows(encoder: Encoder, n_rows: int) -> Any:
 
     Returns
     -------
-    float64 array, shape (n_rows, n_columns); or a pyarrow table, if categories are strings
+    float64 array, shape (n_rows, n_columns); or a pyarrow table, if categories are strings or columns dates
     """
     rng = np.random.default_rng(0)
-    columns = [_draw_column(column, n_rows, rng) for column in encoder.columns]
+    read = dict(zip(reversed(encoder.table_idx), reversed(encoder.columns), strict=True))  # the first one of each
+    columns = [_draw_column(read[i], n_rows, rng) for i in range(len(read))]
     if all(column.dtype == np.float64 for column in columns):
         return np.stack(columns, axis=1) if columns else np.empty((n_rows, 0))
     from gatewise.cli.tables.arrow import pa
 
-    return pa.table([pa.array(column) for column in columns], list(encoder.names))
+    return pa.table([pa.array(column) for column in columns], list(encoder.table_names))
 
 
 def read_rows(encoder: Encoder, args: argparse.Namespace) -> Any:
@@ -104,7 +106,7 @@ def read_rows(encoder: Encoder, args: argparse.Namespace) -> Any:
         if not n_read:
             raise ValueError(f"{args.data} must have at least one row, got none")
     table = pa.concat_tables(blocks).take(pa.array(np.arange(args.rows) % n_read))
-    if pa.string() in types.values():
+    if any(pa.types.is_string(kind) or pa.types.is_temporal(kind) for kind in types.values() if kind is not None):
         return table
     columns = [
         np.zeros(args.rows) if types[name] is None else table[name].cast(pa.float64(), safe=False).to_numpy()
@@ -114,6 +116,11 @@ def read_rows(encoder: Encoder, args: argparse.Namespace) -> Any:
 
 
 def _draw_column(column: Numeric | Categorical, n_rows: int, rng: np.random.Generator) -> NDArray[Any]:
+    if isinstance(column, Timed):
+        seconds = _draw_numbers(column.thresholds, n_rows, rng) if len(column.thresholds) else rng.uniform(0, YEAR, n_rows)
+        if column.part == "duration":
+            return (seconds * 1e6).astype("timedelta64[us]")
+        return np.datetime64(column.anchor, "D") + (seconds * 1e6).astype("timedelta64[us]")
     if isinstance(column, Numeric):
         values = _draw_numbers(column.thresholds, n_rows, rng)
     else:

@@ -80,6 +80,8 @@ def pose_problem(table: Any, target: str, source: str, *, forced: str | None) ->
             f"got {count(known.num_columns, 'column')} and {count(known.num_rows, 'row')}"
         )
     y = _as_learnable(known[target], target, source)
+    if _is_timed(y.type):
+        raise ValueError(f"{target!r} must hold classes or numbers, got {y.type}; write it as a number, such as days")
     distinct = pc.unique(y)
     if len(distinct) < 2:
         raise ValueError(
@@ -97,9 +99,13 @@ def pose_problem(table: Any, target: str, source: str, *, forced: str | None) ->
 
 def describe_features(features: Any) -> str:
     """How many columns are numbers, and which are categories, in words."""
-    categories = [field.name for field in features.schema if not _is_number(field.type)]
-    listed = f" and {len(categories)} of categories ({', '.join(categories):.100})" if categories else ""
-    return f"{count(features.num_columns - len(categories), 'column')} of numbers{listed}"
+    dates = [field.name for field in features.schema if _is_timed(field.type)]
+    categories = [field.name for field in features.schema if not _is_number(field.type) and field.name not in dates]
+    kinds = [f"{count(features.num_columns - len(categories) - len(dates), 'column')} of numbers"]
+    for names, kind in ((categories, "categories"), (dates, "dates")):
+        if names:
+            kinds.append(f"{len(names)} of {kind} ({', '.join(names):.100})")
+    return " and ".join(kinds)
 
 
 def _decide(y: Any, distinct: Any, name: str) -> tuple[bool, str]:
@@ -119,15 +125,19 @@ def _as_learnable(column: Any, name: str, source: str) -> Any:
     if pa.types.is_decimal(kind):
         return column.cast(pa.float64())
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-    if is_text or _is_number(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind):
+    if is_text or _is_number(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind) or _is_timed(kind):
         return column
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         raise ValueError(f"column {name!r} of {source} must hold text in UTF-8, got other bytes; convert the file")
     raise ValueError(
-        f"column {name!r} of {source} must hold numbers, strings or bools, got {kind}; "
+        f"column {name!r} of {source} must hold numbers, strings, bools or dates, got {kind}; "
         f"leave it out by --drop {name!r}, or write it as a number"
     )
 
 
 def _is_number(kind: Any) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def _is_timed(kind: Any) -> bool:
+    return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_duration(kind))

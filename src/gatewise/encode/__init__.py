@@ -1,4 +1,4 @@
-"""Raw tables to bits: thresholds for numbers, one bit per category for everything else.
+"""Raw tables to bits: thresholds for numbers and for parts of dates, one bit per category for everything else.
 
 In: arrays, lists, or data frames of any library. Out: `Planes` to run circuits on, or `PackedRows` to train with.
 Invariant: every bit asks one question about one column, and all of them can be said in words.
@@ -6,5 +6,6 @@ Invariant: every bit asks one question about one column, and all of them can be 
 
 from gatewise.encode.columns import Categorical, Numeric
 from gatewise.encode.encoder import Encoder
+from gatewise.encode.timed import Timed
 
-__all__ = ["Categorical", "Encoder", "Numeric"]
+__all__ = ["Categorical", "Encoder", "Numeric", "Timed"]

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gatewise.encode.columns import Column, Numeric
+from gatewise.encode.columns import Categorical, Column
 from gatewise.encode.raw import Coded, Raw, code_values
 from gatewise.encode.tables import Table, as_table
+from gatewise.encode.timed import Timed
 
 NATIVE = frozenset(np.dtype(name) for name in ("float32", "float64", "uint8", "int32", "int64"))
 WIDER = {"float16": "float32", "int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64"}
@@ -30,6 +31,7 @@ class BlockReader:
 
     Examples
     --------
+    >>> from gatewise.encode import Numeric
     >>> BlockReader([Numeric("x0", [1.0])], named=False).read([[1.5], [2.5]])
     (2, [(0, array([[1.5],
            [2.5]]))])
@@ -37,9 +39,11 @@ class BlockReader:
 
     def __init__(self, columns: Sequence[Column], *, named: bool) -> None:
         self._columns, self._named = columns, named
-        self._names = tuple(column.name for column in columns)
+        self._names = tuple(dict.fromkeys(column.table_name for column in columns))
+        position = {name: i for i, name in enumerate(self._names)}
+        self._table_idx = [position[column.table_name] for column in columns]
         self._used = [i for i, column in enumerate(columns) if column.n_bits]
-        self._takes_numbers = all(isinstance(column, Numeric) or column.of_numbers for column in columns)
+        self._takes_numbers = all(map(_takes_numbers, columns))
 
     def read(self, X: Any) -> tuple[int, list[tuple[int, NDArray[Any]]]]:
         """Read a table into numbers.
@@ -58,11 +62,15 @@ class BlockReader:
         order = self._match(table)
         if table.matrix is not None and order is None and self._takes_numbers:
             return table.n_rows, [(0, table.matrix)]
-        at = order or range(len(self._columns))
+        at = [(order or range(len(self._names)))[i] for i in self._table_idx]
         if table.cells is not None:
             return table.n_rows, [(0, self._translate_cells(table.cells(), at, table.n_rows))]
-        translated = [_translate(self._columns[i], table.read(at[i])) for i in self._used]
-        return table.n_rows, [(i, values[:, np.newaxis]) for i, values in zip(self._used, translated, strict=True)]
+        blocks, raw, last = [], np.empty(0), -1
+        for i in self._used:
+            if at[i] != last:
+                raw, last = table.read(at[i]), at[i]
+            blocks.append((i, _translate(self._columns[i], raw)[:, np.newaxis]))
+        return table.n_rows, blocks
 
     def _match(self, table: Table) -> list[int] | None:
         """Positions of the encoder's columns in a table, or None if they are in the same order there."""
@@ -90,12 +98,23 @@ class BlockReader:
         return np.array(numbers, np.float64).reshape(len(numbers), n_rows).T
 
 
+def _takes_numbers(column: Column) -> bool:
+    """Whether numbers of a table are compared as they are."""
+    return column.of_numbers if isinstance(column, Categorical) else not isinstance(column, Timed)
+
+
 def _translate(column: Column, raw: Raw) -> NDArray[Any]:
     """A column as the numbers that its tests compare."""
+    if isinstance(column, Timed) and not isinstance(raw, Coded):
+        return column.count(raw)
+    if not isinstance(raw, Coded) and raw.dtype.kind in "Mm":
+        raise TypeError(
+            f"column {column.name!r:.60} must hold numbers or categories, as at fit, got {raw.dtype}; convert it"
+        )
     if isinstance(raw, Coded):
         numbers: NDArray[np.float64] = np.array([*column.translate(raw.values), np.nan])[raw.codes]  # NaN for code -1
         return numbers
-    if isinstance(column, Numeric) or column.of_numbers or (raw.dtype.kind == "f" and np.isnan(raw).all()):
+    if _takes_numbers(column) or (raw.dtype.kind == "f" and np.isnan(raw).all()):
         return raw
     return _translate(column, code_values(raw.tolist()))
 

@@ -53,7 +53,7 @@ class Numeric:
     missing: bool = False
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
+        check_name(self.name)
         thresholds = np.array(self.thresholds, np.float64) + 0.0  # no -0.0: equal columns are to be equal bytes
         rising = thresholds.ndim == 1 and (thresholds[1:] > thresholds[:-1]).all() and not np.isnan(thresholds).any()
         if not rising or (thresholds == np.inf).any():
@@ -64,6 +64,11 @@ class Numeric:
         thresholds.flags.writeable = False
         object.__setattr__(self, "thresholds", thresholds)
         object.__setattr__(self, "missing", bool(self.missing))
+
+    @property
+    def table_name(self) -> str:
+        """Name of the column of a table that this one reads."""
+        return self.name
 
     @property
     def n_bits(self) -> int:
@@ -126,12 +131,17 @@ class Categorical:
     missing: bool = False
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
+        check_name(self.name)
         values = tuple(as_value(self.name, value) for value in self.values)
         if len(set(values)) != len(values):
             raise ValueError(f"values of column {self.name!r:.60} must differ, got {values!r:.200}")
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "missing", bool(self.missing))
+
+    @property
+    def table_name(self) -> str:
+        """Name of the column of a table that this one reads."""
+        return self.name
 
     @property
     def n_bits(self) -> int:
@@ -251,6 +261,7 @@ def _append_missing(questions: list[int], constants: ArrayLike, missing: bool) -
     return questions + [MISSING] * missing, np.append(constants, np.zeros(int(missing)))
 
 
-def _check_name(name: object) -> None:
+def check_name(name: object) -> None:
+    """Raise TypeError unless the name of a column is a string."""
     if not isinstance(name, str):
         raise TypeError(f"name of a column must be a str, got {name!r:.60}")

@@ -5,6 +5,7 @@ Invariant: an encoder is an immutable value; the same row gives the same bits in
 holds it exactly, on every machine and with every number of threads.
 """
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from gatewise.encode.columns import Categorical, Column, Numeric
 from gatewise.encode.fit import default_names, fit_columns
 from gatewise.encode.raw import check_exact
 from gatewise.encode.tables import as_table
+from gatewise.encode.timed import Timed
+from gatewise.encode.times import DURATION
 from gatewise.machine import TARGETS, make_pool
 
 CHUNK_BITS = 2**22  # per chunk: bit-planes of this size stay in the cache
@@ -36,8 +39,9 @@ class Encoder:
 
     Parameters
     ----------
-    columns : sequence of Numeric and Categorical
-        Their names differ; without `named` they are x0, x1, ...
+    columns : sequence of Numeric, Timed and Categorical
+        Their names differ. Each reads a column of the table, several `Timed` ones after the other the same one;
+        without `named` the columns of the table are x0, x1, ...
     named : bool
         Whether the names come from the data.
 
@@ -63,9 +67,12 @@ class Encoder:
         names = tuple(column.name for column in columns)
         if len(set(names)) != len(names):
             raise ValueError(f"names of columns must differ, got {names!r:.200}")
-        if not self.named and names != default_names(len(names)):
-            raise ValueError(f"names of columns must be x0, x1, ... without named=True, got {names!r:.200}")
         object.__setattr__(self, "columns", columns)
+        table_names = tuple(name for name, _ in itertools.groupby(columns, _reads))
+        if len({name for name, _ in table_names}) != len(table_names):
+            raise ValueError(f"columns must read a column of the table one after the other, got {names!r:.200}")
+        if not self.named and self.table_names != default_names(len(table_names)):
+            raise ValueError(f"names of columns must be x0, x1, ... without named=True, got {names!r:.200}")
         object.__setattr__(self, "named", bool(self.named))
 
     @classmethod
@@ -81,6 +88,10 @@ class Encoder:
 
         A column of numbers gets thresholds that cut its rows into parts of about equal size, each threshold halfway
         between two neighboring values. If it has few distinct values, a threshold separates every two neighbors.
+        Dates and times become elapsed seconds since midnight of the first day, which is stored, and those parts of the
+        calendar that vary: month, day of the month, weekday, hour, minute. Each of them gets thresholds as a column of
+        numbers does, and so do durations in seconds. Times with a zone are read in UTC.
+
         Strings, bools, pandas categories and the columns that `categorical` lists get one bit per value, or a single
         bit if there are only two values. Columns of Python objects count as numbers if all their values are numbers.
         Integers count as numbers. A column with missing values gets one more bit for them. A column that has the same
@@ -136,13 +147,24 @@ class Encoder:
 
     @property
     def n_columns(self) -> int:
-        """Number of columns of a table."""
+        """Numbers of a row, see `to_numbers`: one for each column of a table, of dates several."""
         return len(self.columns)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
+        """Names of these numbers: of the columns, or of parts of dates."""
         return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def table_names(self) -> tuple[str, ...]:
+        """Names of the columns of a table."""
+        return tuple(dict.fromkeys(column.table_name for column in self.columns))
+
+    @cached_property
+    def table_idx(self) -> tuple[int, ...]:
+        """For each of `columns`, which column of a table it reads."""
+        position = {name: i for i, name in enumerate(self.table_names)}
+        return tuple(position[column.table_name] for column in self.columns)
 
     @cached_property
     def n_bits(self) -> int:
@@ -243,9 +265,9 @@ class Encoder:
         >>> Encoder((Numeric("x0", [0.5, 1.5]),)).get_feature_names_out().tolist()
         ['x0 > 0.5', 'x0 > 1.5']
         """
-        if input_features is not None and tuple(input_features) != self.names:
+        if input_features is not None and tuple(input_features) != self.table_names:
             raise ValueError(
-                f"input_features must be the columns of fit, {self.names!r:.200}, got {input_features!r:.200}"
+                f"input_features must be the columns of fit, {self.table_names!r:.200}, got {input_features!r:.200}"
             )
         return np.array(self.describe_bits(), object)
 
@@ -288,7 +310,8 @@ class Encoder:
         """Turn rows into numbers, as exported code reads them.
 
         If the categories of a column are not all numbers, a category becomes its position among them, and any other
-        value infinity. Missing values become NaN, and so do all values of columns without bits.
+        value infinity. Missing values become NaN, and so do all values of columns without bits. A column of dates and
+        times becomes several numbers, elapsed seconds and parts of the calendar; `names` says which.
 
         Returns
         -------
@@ -358,3 +381,8 @@ class Encoder:
         questions = np.array([question for questions, _ in tests for question in questions], np.uint8)
         constants = np.concatenate([np.empty(0), *(constants for _, constants in tests)])
         return _native.Encoder(test_ptr, questions, constants, TARGETS[0])
+
+
+def _reads(column: Column) -> tuple[str, object]:
+    """What columns that read the same column of a table have in common; only parts of dates are several."""
+    return column.table_name, Timed if isinstance(column, Timed) and column.part != DURATION else column

@@ -6,6 +6,7 @@ Invariant: every bit separates some rows of the table, and the number of bits fo
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 from gatewise.encode.columns import Categorical, Column, Numeric, Value, as_value
 from gatewise.encode.raw import Coded, Raw, check_exact
 from gatewise.encode.tables import Table
+from gatewise.encode.timed import Timed
+from gatewise.encode.times import CALENDAR, DURATION, ELAPSED, check_instants, count_part, find_anchor
 
 MAX_CATEGORIES = 64
 MAX_BITS = 4096
@@ -35,12 +38,18 @@ class Summary:
         Rows that have the value.
     has_missing : bool
         Whether the value is missing in some row.
+    part : str
+        Which part of dates or durations the values are; empty if they are neither.
+    anchor : int
+        Of elapsed seconds.
     """
 
     name: str
     values: NDArray[np.float64] | list[Value]
     counts: NDArray[np.int64]
     has_missing: bool
+    part: str = ""
+    anchor: int = 0
 
     def n_wanted(self, max_thresholds: int) -> int:
         """Bits that the column would get without a limit for all columns, not counting the bit for missing values."""
@@ -57,7 +66,10 @@ class Summary:
         """The column with at most `limit` bits, not counting the bit for missing values."""
         limit = min(limit, self.n_wanted(max_thresholds))
         if isinstance(self.values, np.ndarray):
-            return Numeric(self.name, choose_thresholds(self.values, self.counts, limit), self.needs_missing)
+            thresholds = choose_thresholds(self.values, self.counts, limit)
+            if self.part:
+                return Timed(thresholds, self.needs_missing, source=self.name, part=self.part, anchor=self.anchor)
+            return Numeric(self.name, thresholds, self.needs_missing)
         if len(self.values) <= 2:
             return Categorical(self.name, tuple(self.values[1:]), self.needs_missing)
         kept = np.sort(np.argsort(-self.counts, kind="stable")[:limit])
@@ -77,18 +89,21 @@ def fit_columns(
     sample = None
     if table.n_rows > MAX_SAMPLE:
         sample = np.sort(np.random.default_rng(0).choice(table.n_rows, MAX_SAMPLE, replace=False, shuffle=False))
-    small: dict[int, Summary] = {}
-    n_wanted, n_missing = np.zeros(table.n_columns, np.int64), 0
+    small: dict[tuple[int, int], Summary] = {}
+    pieces, n_wanted, n_missing = [], [], 0
     for i, name in enumerate(names):
-        summary = summarize(table.read(i), name, i in is_categorical, sample)
-        n_wanted[i] = summary.n_wanted(max_thresholds)
-        n_missing += summary.needs_missing
-        if len(summary.values) <= MAX_KEPT:
-            small[i] = summary
-    limit = _find_limit(n_wanted, n_missing, max_bits)
+        for k, summary in enumerate(summarize(table.read(i), name, i in is_categorical, sample)):
+            pieces.append((i, k))
+            n_wanted.append(summary.n_wanted(max_thresholds))
+            n_missing += summary.needs_missing
+            if len(summary.values) <= MAX_KEPT:
+                small[i, k] = summary
+    limit = _find_limit(np.array(n_wanted), n_missing, max_bits)
     return [
-        (small.get(i) or summarize(table.read(i), name, i in is_categorical, sample)).to_column(limit, max_thresholds)
-        for i, name in enumerate(names)
+        (small.get((i, k)) or summarize(table.read(i), names[i], i in is_categorical, sample)[k]).to_column(
+            limit, max_thresholds
+        )
+        for i, k in pieces
     ]
 
 
@@ -97,10 +112,35 @@ def default_names(n_columns: int) -> tuple[str, ...]:
     return tuple(f"x{i}" for i in range(n_columns))
 
 
-def summarize(raw: Raw, name: str, is_categorical: bool, sample: NDArray[np.int64] | None) -> Summary:
-    """Summarize a column, or a sample of its rows; missing values are looked for in all rows."""
+def summarize(raw: Raw, name: str, is_categorical: bool, sample: NDArray[np.int64] | None) -> list[Summary]:
+    """Summarize a column, or a sample of its rows; missing values are looked for in all rows.
+
+    A column of dates has several summaries, one for each part that varies and for elapsed time.
+    """
     if isinstance(raw, Coded):
-        return _summarize_coded(raw, name, sample)
+        return [_summarize_coded(raw, name, sample)]
+    if raw.dtype.kind not in "Mm":
+        return [_summarize_numbers(raw, name, is_categorical, sample)]
+    if is_categorical:
+        raise ValueError(f"categorical must not name dates or durations, got {name!r:.60}; convert it to strings")
+    check_instants(raw, name)
+    rows = raw if sample is None else raw[sample]
+    if raw.dtype.kind == "m":
+        return [_summarize_part(rows, name, DURATION, 0, bool(np.isnat(raw).any()))]
+    elapsed = _summarize_part(rows, name, ELAPSED, find_anchor(raw), bool(np.isnat(raw).any()))
+    parts = [_summarize_part(rows, name, part, 0, False) for part in CALENDAR]
+    return [elapsed, *(part for part in parts if len(part.values) > 1)]
+
+
+def _summarize_part(rows: NDArray[Any], name: str, part: str, anchor: int, has_missing: bool) -> Summary:
+    numbers = count_part(rows, part, anchor)
+    values, counts = np.unique(numbers[~np.isnan(numbers)], return_counts=True)
+    return Summary(name, values, counts, has_missing, part, anchor)
+
+
+def _summarize_numbers(
+    raw: NDArray[Any], name: str, is_categorical: bool, sample: NDArray[np.int64] | None
+) -> Summary:
     is_bool = raw.dtype.kind == "b"
     missing = np.isnan(raw) if raw.dtype.kind == "f" else np.zeros(1, bool)
     rows = raw if sample is None else raw[sample]

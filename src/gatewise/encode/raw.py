@@ -1,6 +1,7 @@
 """One column of raw values as an array that numpy can count and compare.
 
-In: an array, or Python values. Out: numbers or bools with NaN for what is missing, or `Coded` values.
+In: an array, or Python values. Out: numbers or bools with NaN for what is missing, dates or durations with NaT, or
+`Coded` values.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.encode.columns import MAX_EXACT, is_missing
+from gatewise.encode.times import as_instants
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,21 +34,26 @@ Raw: TypeAlias = NDArray[Any] | Coded
 
 
 def read_array(column: NDArray[Any], name: str) -> Raw:
-    """A column in which missing values are NaN or code -1; objects become float64 if all are numbers that it holds.
+    """A column in which missing values are NaN, NaT or code -1.
+
+    Objects become float64 if all are numbers that it holds, and datetime64 or timedelta64 if all are dates or durations.
 
     Examples
     --------
     >>> read_array(np.array([1, None, 2.5], object), "x").tolist()
     [1.0, nan, 2.5]
     """
-    if column.dtype.kind in "biuf":
+    if column.dtype.kind in "biufMm":
         return column
     if column.dtype.kind not in "UOT":
         raise TypeError(
-            f"column {name!r:.60} must hold numbers, strings or bools, got {column.dtype}; convert it, "
-            "dates for instance to days by (x - x.min()) / np.timedelta64(1, 'D'), bytes to strings by x.astype(str)"
+            f"column {name!r:.60} must hold numbers, strings, bools or dates, got {column.dtype}; convert it, "
+            "bytes for instance to strings by x.astype(str)"
         )
     coded = code_values(column.tolist())
+    instants = as_instants(coded.values)
+    if instants is not None:
+        return np.append(instants, np.array(["NaT"], instants.dtype))[coded.codes]  # NaT is for code -1
     if not all(_is_number(value) for value in coded.values):
         return coded
     numbers: NDArray[np.float64] = np.array([*coded.values, np.nan], np.float64)[coded.codes]  # NaN is for code -1

@@ -2,7 +2,8 @@
 
 In: arrays, lists of rows, dicts as rows, data frames of pandas, polars and pyarrow, or what looks like one of them.
 Out: a `Table`: names, a size, and a function that reads column i.
-Invariant: a column that was read is an array of numbers or bools, or `Coded` values; its missing values are NaN or -1.
+Invariant: a column that was read is an array of numbers, bools or dates, or `Coded` values; its missing values are NaN,
+NaT or -1.
 """
 
 import math
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from gatewise.encode.raw import Coded, Raw, drop_missing, read_array
 
 ARROW_STRINGS = ("string", "large_string")
+TIMED = ("datetime", "timestamp", "duration")
 FEW_ROWS = 64
 """Up to so many rows, Python values are translated faster than arrays are made of them."""
 
@@ -196,6 +198,8 @@ def _read_series(column: Any, name: str) -> Raw:
     if isinstance(column.dtype, np.dtype):
         return read_array(column.to_numpy(), name)
     kind, array = getattr(column.dtype, "kind", "O"), None
+    if kind == "M" and getattr(column.dtype, "tz", None) is not None:
+        return read_array(column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy(), name)
     if kind in "iu" and not column.hasnans:
         array = column.to_numpy(np.int64 if kind == "i" else np.uint64)
     elif kind == "f":
@@ -205,12 +209,14 @@ def _read_series(column: Any, name: str) -> Raw:
 
 def _from_columns(names: list[str], columns: Sequence[Any], n_rows: int, to_list: Callable[[Any], list[Any]]) -> Table:
     """View a frame of polars or pyarrow, whose columns become arrays by `to_numpy`, and nulls None or NaN."""
+    kinds = [str(getattr(column, "type", getattr(column, "dtype", ""))).lower() for column in columns]
+    is_timed = any(kind.startswith(TIMED) for kind in kinds)  # as Python values they would lose nanoseconds
     return Table(
         _check_names(names),
         n_rows,
         len(names),
         lambda i: _read_column(columns[i], names[i]),
-        cells=(lambda: [to_list(column) for column in columns]) if n_rows <= FEW_ROWS else None,
+        cells=(lambda: [to_list(column) for column in columns]) if n_rows <= FEW_ROWS and not is_timed else None,
     )
 
 

@@ -62,6 +62,10 @@ class LogicEstimator(TableEstimator):
         ConvergenceWarning
             Nothing was learned: the circuit is no better than one answer for all rows.
         """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, **given: Any) -> Self:
+        """Check what `fit` was given, and learn; `given` is what only some estimators take."""
         self._validate_params()
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
@@ -78,12 +82,12 @@ class LogicEstimator(TableEstimator):
         encoder = self._fit_encoder(table)
         self.n_iter_ = 0
         self.validated_ = self.interrupted_ = False
-        self._forget()
         known = targets if weights is None else targets[weights > 0]
+        self._forget(encoder, len(known))
         if encoder.n_bits == 0 or (known == known[0]).all():
             self.model_ = self._constant_model(encoder, targets, weights)
         else:
-            self.model_ = self._learn(encoder, table, targets, weights)
+            self.model_ = self._learn(encoder, table, targets, weights, **given)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:

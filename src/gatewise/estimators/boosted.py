@@ -1,21 +1,34 @@
-"""LogicClassifier and LogicRegressor: circuits that are grown term by term, as trees are boosted."""
+"""LogicClassifier and LogicRegressor: circuits that are grown term by term, as trees are boosted.
+
+In: a table and its targets. Out: a model, what was chosen for it (`plan_`), and what its columns are worth.
+"""
 
 import os
 import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gatewise.boost import Boosting, EncodedTable, Fitted, fit_classes, fit_values
+from gatewise.boost.held_out import hold_out, join_targets
+from gatewise.boost.labels import fit_labels
 from gatewise.boost.learner import MAX_BITS, MAX_QUESTIONS
 from gatewise.encode import Encoder
 from gatewise.estimators.base import POSITIVE, ConvergenceWarning, LogicEstimator
+from gatewise.estimators.importance import MAX_RATED, locate_bits, measure_rises, take_bits
+from gatewise.estimators.multilabel import LabelTargets
+from gatewise.estimators.plan import Validation, choose_validation, describe_fit
 from gatewise.estimators.tables import POSITIVE_INTEGER
-from gatewise.estimators.targets import ClassTargets, ValueTargets, Weights
+from gatewise.estimators.targets import ValueTargets, Weights
 from gatewise.model import Model
+
+N_REPEATS = 10
+"""Permutations of a column that are averaged."""
 
 
 class BoostedEstimator(LogicEstimator):
@@ -30,6 +43,7 @@ class BoostedEstimator(LogicEstimator):
         "max_thresholds": [Interval(Integral, 1, MAX_BITS - 1, closed="both")],
         "early_stopping": ["boolean"],
         "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -47,6 +61,7 @@ class BoostedEstimator(LogicEstimator):
         n_iter_no_change: int = 50,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: int | bool = 0,
     ) -> None:
         self.learning_rate = learning_rate
         self.max_iter = max_iter
@@ -60,18 +75,117 @@ class BoostedEstimator(LogicEstimator):
         self.n_iter_no_change = n_iter_no_change
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
-    def _forget(self) -> None:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Self:
+        """Learn a circuit.
+
+        Parameters
+        ----------
+        X : table, shape (n_rows, n_columns)
+            A numeric, string or object array, a list of rows, a list of dicts, or a data frame of pandas, polars or
+            pyarrow.
+        y : array, shape (n_rows,)
+            For a regressor also (n_rows, n_outputs); for a classifier also 0 and 1, (n_rows, n_labels).
+        sample_weight : array, shape (n_rows,), optional
+            Rows of weight 0 are left out.
+        eval_set : (X, y) or (X, y, sample_weight), optional
+            Rows that the number of terms is chosen by. No rows of `X` are set aside then, no term is grown on these,
+            and `feature_importances_` is measured on them.
+
+        Returns
+        -------
+        self
+
+        Warns
+        -----
+        ConvergenceWarning
+            Nothing was learned: the circuit is no better than one answer for all rows.
+        """
+        if eval_set is not None and not (isinstance(eval_set, tuple | list) and len(eval_set) in (2, 3)):
+            raise ValueError(f"eval_set must be (X, y) or (X, y, sample_weight), got a {type(eval_set).__name__}")
+        if eval_set is not None and not self.early_stopping:
+            raise ValueError("early_stopping must be True with eval_set, which the number of terms is chosen by, got False")
+        self._fit(X, y, sample_weight, eval_set=eval_set)
+        if self.verbose:
+            print(self.plan_)
+        return self
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """How much of the loss each column saves, (n_columns,), as shares that sum to 1; all 0 if none saves any.
+
+        See `permutation_importances`, which is called with rows of `eval_set`, or else of the table that was learned
+        from, at most 5,000 drawn at random.
+        """
+        check_is_fitted(self)
+        if self._rated is None:
+            return np.zeros(len(self.model_.encoder.table_names))
+        rises = np.maximum(self._measure_rises(*self._rated, n_repeats=N_REPEATS), 0.0)
+        return rises / (rises.sum() or 1.0)
+
+    def permutation_importances(
+        self, X: Any, y: Any, sample_weight: Any = None, *, n_repeats: int = N_REPEATS
+    ) -> NDArray[np.float64]:
+        """How much the loss rises when the values of a column are those of other rows.
+
+        The circuit itself is run, on bits that are encoded once. Rises that are not clearly above 0 say that a column
+        does not matter for these rows. Columns that say the same as others share what they are worth.
+
+        Parameters
+        ----------
+        X : table, shape (n_rows, n_columns)
+            What `predict` takes; rows that were not learned from say most.
+        y : array
+            What `fit` takes.
+        sample_weight : array, shape (n_rows,), optional
+        n_repeats : int
+            Permutations that are averaged; the same ones for the same `random_state`, if that is an integer.
+
+        Returns
+        -------
+        float64 array, shape (n_columns,)
+            In units of the mean loss: the negative logarithm of probabilities, or the squared error.
+        """
+        check_is_fitted(self)
+        bits = self.model_.encoder.encode(self._check_table(X, reset=False)).unpack()
+        targets = self._match_target(y)
+        check_consistent_length(bits, targets)
+        return self._measure_rises(bits, targets, self._check_weights(sample_weight, bits), n_repeats=n_repeats)
+
+    def _measure_rises(
+        self, bits: NDArray[np.bool_], targets: NDArray[Any], weights: Weights, *, n_repeats: int
+    ) -> NDArray[np.float64]:
+        seed = self.random_state if isinstance(self.random_state, Integral) else 0
+        return measure_rises(
+            self.model_,
+            bits,
+            lambda scores: self._find_loss(scores, targets, weights),
+            n_repeats=n_repeats,
+            seed=int(seed),
+            threads=count_threads(self.n_jobs),
+        )
+
+    def _check_weights(self, weights: Any, rows: Any) -> Weights:
+        return None if weights is None else _check_sample_weight(weights, rows, ensure_non_negative=True)
+
+    def _forget(self, encoder: Encoder, n_rows: int) -> None:
         self.losses_: NDArray[np.float64] = np.zeros(0)
+        self._rated: tuple[NDArray[np.bool_], NDArray[Any], Weights] | None = None
+        self.plan_ = describe_fit(encoder, n_rows, Validation("none"), 0)
 
     def _fit_encoder(self, table: Any) -> Encoder:
         return Encoder.fit(
             table, max_bits=self.max_bits, max_thresholds=self.max_thresholds, categorical=self.categorical
         )
 
-    def _learn(self, encoder: Encoder, table: Any, targets: NDArray[Any], weights: Weights) -> Model:
+    def _learn(
+        self, encoder: Encoder, table: Any, targets: NDArray[Any], weights: Weights, eval_set: Any = None
+    ) -> Model:
         threads = count_threads(self.n_jobs)
         encoded = EncodedTable(encoder, encoder.encode(table, threads=threads), weights)
+        if eval_set is not None:
+            encoded, targets = self._hold_out(encoded, targets, *eval_set)
         boosting = Boosting(
             n_questions=self.depth,
             learning_rate=self.learning_rate,
@@ -83,22 +197,49 @@ class BoostedEstimator(LogicEstimator):
         )
         fitted = self._fit_terms(boosting, encoded, targets, threads)
         self.n_iter_, self.losses_, self.validated_ = fitted.n_terms, fitted.losses, len(fitted.losses) > 0
+        n_given = None if encoded.held_out is None else len(encoded.held_out)
+        validation = choose_validation(len(encoded.rows), n_given, boosting.validation_fraction)
+        self.plan_ = describe_fit(encoder, len(encoded.rows), validation, fitted.n_terms)
+        self._rated = self._choose_rated(fitted.model, encoded, targets, boosting.seed)
         if fitted.n_terms == 0:
             warnings.warn(
                 "fit learned nothing: no term lowers the loss of rows that it was not grown on, so the model gives "
                 "one answer for all rows; the columns may say nothing about y",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return fitted.model
 
+    def _hold_out(
+        self, encoded: EncodedTable, targets: NDArray[Any], X: Any, y: Any, sample_weight: Any = None
+    ) -> tuple[EncodedTable, NDArray[Any]]:
+        table, others = self._check_table(X, reset=False), self._match_target(y)
+        check_consistent_length(table, others)
+        if others.shape[1:] != targets.shape[1:]:
+            raise ValueError(f"eval_set must have targets like y, got shapes {others.shape} and {targets.shape}")
+        weights = self._weigh(others, self._check_weights(sample_weight, table))
+        held_out = hold_out(encoded, encoded.encoder.encode(table), weights)
+        return held_out, join_targets(encoded, targets, others)
 
-class LogicClassifier(ClassTargets, BoostedEstimator):
+    def _choose_rated(
+        self, model: Model, encoded: EncodedTable, targets: NDArray[Any], seed: int
+    ) -> tuple[NDArray[np.bool_], NDArray[Any], Weights]:
+        """Bits, targets and weights of the rows that `feature_importances_` is measured on."""
+        rows = encoded.rows if encoded.held_out is None else encoded.held_out
+        if len(rows) > MAX_RATED:
+            rows = np.sort(np.random.default_rng(seed).choice(rows, MAX_RATED, replace=False, shuffle=False))
+        bits = take_bits(encoded.planes, locate_bits(encoded.encoder, model.encoder), rows)
+        return bits, targets[rows], None if encoded.weights is None else encoded.weights[rows]
+
+
+class LogicClassifier(LabelTargets, BoostedEstimator):
     """A classifier that is a circuit of logic gates.
 
     The columns of a table become bits (see `gatewise.Encoder.fit`). A term reads a few bits and adds a small whole
     number to the score of each class; terms are grown one after the other, as the trees of gradient boosting are. What
     is kept is their circuit: `model_`, which runs without scikit-learn and takes nanoseconds per row.
+
+    If y has several columns of 0 and 1, each is a label that a row has or not, and the circuit answers all of them.
 
     Parameters
     ----------
@@ -129,13 +270,20 @@ class LogicClassifier(ClassTargets, BoostedEstimator):
         Which rows are set aside. Equal integers give equal models.
     n_jobs : int, optional
         Threads; all cores by default. The model does not depend on them.
+    verbose : int or bool
+        Whether `fit` prints `plan_`.
 
     Attributes
     ----------
     model_ : gatewise.Model
     classes_ : array, shape (n_classes,)
+        Of several labels per row, their numbers.
     n_iter_ : int
         Number of terms.
+    plan_ : TermPlan
+        What was chosen for the table, and why; it prints as a few lines.
+    feature_importances_ : float64 array, shape (n_columns,)
+        Shares of what the columns save of the loss, measured when they are asked for.
     losses_ : float64 array
         Mean loss of rows set aside, after each term; empty if there were none.
     validated_ : bool
@@ -173,6 +321,7 @@ class LogicClassifier(ClassTargets, BoostedEstimator):
         n_iter_no_change: int = 50,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: int | bool = 0,
     ) -> None:
         super().__init__(
             learning_rate=learning_rate,
@@ -187,21 +336,13 @@ class LogicClassifier(ClassTargets, BoostedEstimator):
             n_iter_no_change=n_iter_no_change,
             random_state=random_state,
             n_jobs=n_jobs,
+            verbose=verbose,
         )
         self.class_weight = class_weight
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Scores of the rows: of two classes the second one's logarithm of odds, (n_rows,), else one for each class.
-
-        Parameters
-        ----------
-        X : table, shape (n_rows, n_columns)
-            What `predict` takes.
-        """
-        logs = self.predict_log_proba(X)
-        return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
-
     def _fit_terms(self, boosting: Boosting, encoded: EncodedTable, targets: NDArray[Any], threads: int) -> Fitted:
+        if targets.ndim == 2:
+            return fit_labels(boosting, encoded, targets, threads=threads)
         return fit_classes(boosting, encoded, targets, self._labels(), threads=threads)
 
 
@@ -211,12 +352,12 @@ class LogicRegressor(ValueTargets, BoostedEstimator):
     Parameters
     ----------
     learning_rate, max_iter, depth, l2_regularization, max_thresholds, max_bits, categorical, early_stopping,
-    validation_fraction, n_iter_no_change, random_state, n_jobs
+    validation_fraction, n_iter_no_change, random_state, n_jobs, verbose
         As for `LogicClassifier`.
 
     Attributes
     ----------
-    model_, n_iter_, losses_, validated_, n_features_in_, feature_names_in_
+    model_, n_iter_, plan_, losses_, validated_, feature_importances_, n_features_in_, feature_names_in_
         As for `LogicClassifier`; losses are squared errors of values that are scaled to a variance of 1.
 
     Examples

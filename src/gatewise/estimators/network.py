@@ -70,7 +70,7 @@ class NetworkEstimator(LogicEstimator):
         self.random_state = random_state
         self.progress = progress
 
-    def _forget(self) -> None:
+    def _forget(self, encoder: Encoder, n_rows: int) -> None:
         self.history_: train.History | None = None
 
     def _fit_encoder(self, table: Any) -> Encoder:
@@ -290,6 +290,6 @@ def _warning_like_scikit_learn() -> Iterator[None]:
         yield
     for each in caught:
         if issubclass(each.category, train.ConvergenceWarning):
-            warnings.warn(str(each.message), NetworkConvergenceWarning, stacklevel=5)  # where the user calls fit
+            warnings.warn(str(each.message), NetworkConvergenceWarning, stacklevel=6)  # where the user calls fit
         else:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)

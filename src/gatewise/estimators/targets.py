@@ -55,6 +55,20 @@ class ClassTargets(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
         self.classes_, positions = np.unique(labels, return_inverse=True)
         return positions
 
+    def _match_target(self, y: Any) -> NDArray[np.int64]:
+        """Positions of labels among those of `fit`."""
+        position = {label: i for i, label in enumerate(self.classes_.tolist())}
+        labels = column_or_1d(_as_labels(y), warn=True).tolist()
+        for label in labels:
+            if label not in position:
+                raise ValueError(f"eval_set must have labels that y has, got {label!r:.60}; leave such rows out")
+        return np.array([position[label] for label in labels], np.int64)
+
+    def _find_loss(self, scores: NDArray[np.float64], targets: NDArray[Any], weights: Weights) -> float:
+        """Mean negative logarithm of the labels' probabilities."""
+        logs = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+        return -float(np.average(np.take_along_axis(logs, targets[:, np.newaxis], axis=1)[:, 0], weights=weights))
+
     def _weigh(self, targets: NDArray[np.int64], weights: Weights) -> Weights:
         if self.class_weight is None:
             return weights
@@ -81,6 +95,13 @@ class ValueTargets(MultiOutputMixin, RegressorMixin, LogicEstimator):  # type: i
         if targets.ndim == 2 and targets.shape[1] == 1:
             targets = column_or_1d(targets, warn=True)
         return targets
+
+    def _match_target(self, y: Any) -> NDArray[np.float64]:
+        return self._check_target(y)
+
+    def _find_loss(self, scores: NDArray[np.float64], targets: NDArray[np.float64], weights: Weights) -> float:
+        """Mean squared error; of several outputs the sum of theirs."""
+        return float(np.average(np.square(scores - targets.reshape(scores.shape)).sum(axis=1), weights=weights))
 
     def _weigh(self, targets: NDArray[np.float64], weights: Weights) -> Weights:
         return weights

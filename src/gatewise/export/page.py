@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from string import Template
 
+from gatewise.encode import Timed
 from gatewise.encode.columns import Categorical, Column
 from gatewise.export.comparisons import is_coded, missing_code
 from gatewise.export.package import read_template
@@ -16,6 +17,9 @@ from gatewise.heads import Classes, Head, Logit
 
 MAX_LISTED = 256
 """Columns that are described one by one; those of images are not."""
+
+RANGES = {"month": "1 to 12", "day": "1 to 31", "weekday": "1, Monday, to 7", "hour": "0 to 23", "minute": "0 to 59"}
+"""Numbers of parts of dates, which are read in UTC."""
 
 
 def fill_page(path: str, fields: Mapping[str, object]) -> str:
@@ -101,4 +105,4 @@ def _describe(column: Column, dtype: str) -> str:
     missing = f"; {code} if it is missing" if column.missing and code is not None else ""
     if isinstance(column, Categorical) and is_coded(column):
         return f"{list_codes(column)}; any other number for other values{missing}"
-    return f"itself{missing}"
+    return f"{RANGES.get(column.part, 'seconds') if isinstance(column, Timed) else 'itself'}{missing}"

@@ -4,22 +4,25 @@ In: an encoder. Out: uint8 tensors and a document, equal for equal encoders.
 Invariant: restoring takes memory in proportion to what is stored, and anything inconsistent is a ValueError.
 """
 
+import itertools
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.checks import as_integer
-from gatewise.encode import Categorical, Encoder, Numeric
+from gatewise.encode import Categorical, Encoder, Numeric, Timed
 from gatewise.encode.columns import Column
 from gatewise.encode.fit import default_names
+from gatewise.encode.timed import PARTS
+from gatewise.encode.times import FIRST_DAY, LAST_DAY
 from gatewise.store.container import Document, Stored, Tensors, check_names
 from gatewise.store.packing import pack_integers, pack_nibbles, unpack_integers, unpack_nibbles
 
 MAX_COLUMNS = 2**20  # a file can say in bits that there is a column, which then takes half a kilobyte
 MAX_THRESHOLDS = 2**31 - 1
-IS_CATEGORICAL, HAS_MISSING = 1, 2
-"""Flags of a column, one nibble each."""
+IS_CATEGORICAL, HAS_MISSING, IS_TIMED, IS_FURTHER = 1, 2, 4, 8
+"""Flags of a column, one nibble each. A further one reads the same column of a table as the one before it."""
 
 
 def store_encoder(encoder: Encoder) -> Stored:
@@ -42,19 +45,24 @@ def store_encoder(encoder: Encoder) -> Stored:
     # The columns of an image share their thresholds, so each distinct one is stored once.
     distinct, threshold_idx = np.unique(thresholds, return_inverse=True)
     sizes = [len(column.thresholds) for column in numeric]
-    flags = [IS_CATEGORICAL * isinstance(column, Categorical) + HAS_MISSING * column.missing for column in columns]
+    timed = [column for column in columns if isinstance(column, Timed)]
+    is_further = [False, *(i == j for i, j in itertools.pairwise(encoder.table_idx))]
+    flags = [_flag(column) + IS_FURTHER * further for column, further in zip(columns, is_further, strict=False)]
     tensors = {
         "flags": pack_nibbles(np.array(flags, np.uint8)),
         "sizes": pack_integers(np.array(sizes, np.int32)),
         "distinct": distinct.astype("<f8").view(np.uint8),
         "threshold_idx": pack_integers(threshold_idx.astype(np.int32)),
     }
-    return tensors, {
+    document: Document = {
         "n_columns": len(columns),
         "n_thresholds": len(thresholds),
-        "names": [column.name for column in columns] if encoder.named else None,
+        "names": list(encoder.table_names) if encoder.named else None,
         "values": [list(column.values) for column in categorical],
     }
+    if timed:
+        document["times"] = [[column.part, column.anchor] for column in timed]
+    return tensors, document
 
 
 def restore_encoder(tensors: Tensors, document: Document) -> Encoder:
@@ -66,24 +74,55 @@ def restore_encoder(tensors: Tensors, document: Document) -> Encoder:
     Encoder(n_columns=4, n_bits=12, named=False)
     """
     check_names("tensors of the encoder", tensors, {"flags", "sizes", "distinct", "threshold_idx"})
-    check_names("document of the encoder", document, {"n_columns", "n_thresholds", "names", "values"})
+    others = {"times"} & set(document)  # only with columns of dates or durations
+    check_names("document of the encoder", document, {"n_columns", "n_thresholds", "names", "values"} | others)
     n_columns = as_integer("n_columns", document["n_columns"], 0, MAX_COLUMNS)
     flags = unpack_nibbles(tensors["flags"], n_columns)
-    if n_columns and flags.max() > IS_CATEGORICAL + HAS_MISSING:
-        raise ValueError(f"flags of a column must be below 4, got {flags.max()}")
-    names = _restore_names(document["names"], n_columns)
-    n_categorical = int((flags & IS_CATEGORICAL).sum())
+    _check_flags(flags)
+    is_further = (flags & IS_FURTHER) > 0
+    names = _restore_names(document["names"], n_columns - int(is_further.sum()))
+    n_categorical, n_timed = int((flags & IS_CATEGORICAL > 0).sum()), int((flags & IS_TIMED > 0).sum())
     values = _as_list("values", document["values"], n_categorical)
+    if ("times" in document) != (n_timed > 0):
+        raise ValueError(f"times must be there just where columns are dates or durations, got {n_timed} of them")
+    times = [_restore_time(entry) for entry in _as_list("times", document.get("times", []), n_timed)]
     thresholds = _restore_thresholds(tensors, document, n_columns - n_categorical)
-    numeric, categorical = iter(thresholds), iter(values)
+    numeric, categorical, timed = iter(thresholds), iter(values), iter(times)
+    table_names = names or default_names(n_columns - int(is_further.sum()))
     columns: list[Column] = []
-    for name, flag in zip(names or default_names(n_columns), flags.tolist(), strict=True):
-        missing = bool(flag & HAS_MISSING)
+    for flag, table_idx in zip(flags.tolist(), (np.cumsum(~is_further) - 1).tolist(), strict=True):
+        name, missing = table_names[table_idx], bool(flag & HAS_MISSING)
         if flag & IS_CATEGORICAL:
             columns.append(Categorical(name, _restore_values(next(categorical)), missing))
+        elif flag & IS_TIMED:
+            part, anchor = next(timed)
+            columns.append(Timed(next(numeric), missing, source=name, part=part, anchor=anchor))
         else:
             columns.append(Numeric(name, next(numeric), missing))
     return Encoder(tuple(columns), names is not None)
+
+
+def _flag(column: Column) -> int:
+    kind = IS_CATEGORICAL * isinstance(column, Categorical) + IS_TIMED * isinstance(column, Timed)
+    return kind + HAS_MISSING * column.missing
+
+
+def _check_flags(flags: NDArray[np.uint8]) -> None:
+    """Raise ValueError unless columns are of one kind, and a further one is a part of the dates before it."""
+    is_timed, is_further = (flags & IS_TIMED) > 0, (flags & IS_FURTHER) > 0
+    wrong = is_timed & ((flags & IS_CATEGORICAL) > 0)
+    wrong |= is_further & ~(is_timed & np.append(False, is_timed)[: len(flags)])
+    if wrong.any():
+        raise ValueError(
+            f"flags of a column must be of one kind, and further ones of dates, got {flags[wrong.argmax()]} "
+            f"of column {wrong.argmax()}"
+        )
+
+
+def _restore_time(entry: Any) -> tuple[str, int]:
+    if not isinstance(entry, list) or len(entry) != 2 or entry[0] not in PARTS:
+        raise ValueError(f"times must be pairs of a part, one of {', '.join(PARTS)}, and an anchor, got {entry!r:.60}")
+    return entry[0], as_integer("anchor", entry[1], FIRST_DAY, LAST_DAY)
 
 
 def _restore_thresholds(tensors: Tensors, document: Document, n_numeric: int) -> list[NDArray[np.float64]]:

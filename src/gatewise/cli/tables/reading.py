@@ -198,7 +198,7 @@ class ParquetTable:
         return pa.table({name: self._conform(table[name], name, kind) for name, kind in types.items()}).schema
 
     def _conform(self, column: pa.ChunkedArray, name: str, wanted: Any) -> pa.ChunkedArray:
-        """Bring a column into a type that an encoder takes for the wanted one: strings, or numbers of any type."""
+        """Bring a column into a type that an encoder takes for the wanted one: strings, or numbers or dates of any type."""
         kind = column.type
         if pa.types.is_dictionary(kind):
             column, kind = column.cast(kind.value_type), kind.value_type
@@ -208,9 +208,14 @@ class ParquetTable:
             column, kind = column.cast(pa.float64()), pa.float64()
         is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
         is_string = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-        if is_string if wanted == pa.string() else is_number:
+        if pa.types.is_timestamp(wanted):
+            is_like, expected = pa.types.is_timestamp(kind) or pa.types.is_date(kind), "dates"
+        elif pa.types.is_duration(wanted):
+            is_like, expected = pa.types.is_duration(kind), "durations"
+        else:
+            is_like, expected = (is_string, "strings") if wanted == pa.string() else (is_number, "numbers")
+        if is_like:
             return column
-        expected = "strings" if wanted == pa.string() else "numbers"
         raise ValueError(f"column {name!r} of {self.source} must hold {expected}, got {kind}; convert it")
 
 

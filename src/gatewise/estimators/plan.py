@@ -1,0 +1,139 @@
+"""What a fit chose, and why.
+
+In: an encoder, how rows were set aside, and what was grown. Out: a `TermPlan`, which prints as a few lines.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gatewise.boost.fit import MAX_FOLDED, MIN_FOLDED, N_FOLDS
+from gatewise.encode import Encoder
+
+MAX_NAMED = 8
+
+Kind = Literal["none", "folds", "share", "eval_set"]
+
+
+@dataclass(frozen=True)
+class Validation:
+    """How the number of terms was chosen: by how many rows, and why."""
+
+    kind: Kind
+    n_rows: int = 0
+    reason: str = "y, or each of the columns, has one value only: there is nothing to learn"
+
+
+@dataclass(frozen=True)
+class TermPlan:
+    """What was chosen for a table.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows that terms are grown on.
+    n_columns, n_bits : int
+        Columns of the table, and bits that they were encoded with.
+    dropped : tuple of str
+        Names of columns that have no bits, and so no influence.
+    validation : {"none", "folds", "share", "eval_set"}
+        How the number of terms was chosen: not at all, by all rows in turn, by a share of the rows, or by rows given.
+    n_validated : int
+        Rows that the number of terms was chosen by.
+    n_terms : int
+    reasons : tuple of str
+        Why, in sentences.
+
+    Examples
+    --------
+    >>> from gatewise import LogicClassifier
+    >>> clf = LogicClassifier(random_state=0).fit([[0, 7], [1, 7]] * 50, [0, 1] * 50)
+    >>> print(clf.plan_)
+    100 rows, 2 columns, 1 bit; 26 terms
+    columns without bits: 'x1'
+    each row was set aside once, in 5 folds, because there are at most 5,000
+    the number of terms is the least with nearly all of the best gain on these rows
+    """
+
+    n_rows: int
+    n_columns: int
+    n_bits: int
+    dropped: tuple[str, ...]
+    validation: Kind
+    n_validated: int
+    n_terms: int
+    reasons: tuple[str, ...]
+
+    def __str__(self) -> str:
+        head = f"{_count(self.n_rows, 'row')}, {_count(self.n_columns, 'column')}, {_count(self.n_bits, 'bit')}"
+        return "\n".join([f"{head}; {_count(self.n_terms, 'term')}", *self.reasons])
+
+
+def describe_fit(encoder: Encoder, n_rows: int, validation: Validation, n_terms: int) -> TermPlan:
+    """Put what was chosen into words.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    n_rows : int
+        Rows that terms are grown on.
+    validation : Validation
+    n_terms : int
+    """
+    dropped = _find_dropped(encoder)
+    reasons = [validation.reason]
+    if dropped:
+        more = f" and {len(dropped) - MAX_NAMED:,} more" if len(dropped) > MAX_NAMED else ""
+        names = ", ".join(map(repr, dropped[:MAX_NAMED]))
+        reasons = [f"columns without bits: {names}{more}", *reasons]
+    if validation.kind != "none":
+        reasons.append("the number of terms is the least with nearly all of the best gain on these rows")
+    return TermPlan(
+        n_rows,
+        len(encoder.table_names),
+        encoder.n_bits,
+        dropped,
+        validation.kind,
+        validation.n_rows,
+        n_terms,
+        tuple(reasons),
+    )
+
+
+def choose_validation(n_rows: int, n_given: int | None, fraction: float | None) -> Validation:
+    """How `gatewise.boost` chooses the number of terms.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows that terms are grown on.
+    n_given : int or None
+        Rows that were given to choose the number of terms by.
+    fraction : float or None
+        Share of the rows to set aside; None if none are.
+
+    Examples
+    --------
+    >>> choose_validation(20_000, None, 0.1)
+    Validation(kind='share', n_rows=2000, reason='one row in 10 was set aside, because there are more than 5,000')
+    """
+    if n_given is not None:
+        return Validation("eval_set", n_given, f"{_count(n_given, 'row')} were given as eval_set")
+    if fraction is None:
+        return Validation("none", reason="no rows were set aside, because early_stopping is False")
+    if n_rows < MIN_FOLDED:
+        return Validation("none", reason=f"no rows were set aside, because fewer than {MIN_FOLDED} say nothing")
+    if n_rows <= MAX_FOLDED:
+        why = f"each row was set aside once, in {N_FOLDS} folds, because there are at most {MAX_FOLDED:,}"
+        return Validation("folds", n_rows, why)
+    n_parts = max(2, round(1 / fraction))
+    why = f"one row in {n_parts} was set aside, because there are more than {MAX_FOLDED:,}"
+    return Validation("share", n_rows // n_parts, why)
+
+
+def _find_dropped(encoder: Encoder) -> tuple[str, ...]:
+    read = {encoder.table_idx[i] for i, column in enumerate(encoder.columns) if column.n_bits}
+    return tuple(name for i, name in enumerate(encoder.table_names) if i not in read)
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" + "s" * (n != 1)
