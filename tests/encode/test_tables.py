@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 from support.tools import require_module
 
 from gatewise import Encoder
@@ -221,26 +222,17 @@ def test_columns_of_another_type_than_at_fit_are_refused() -> None:
     assert not bits_of(encoder, [[None, 1.0], [NAN, 1.0]]).any()
 
 
-class Sparse:
-    """What scipy's sparse arrays look like."""
-
-    nnz, shape = 0, (2, 2)
-
-    def toarray(self) -> np.ndarray:
-        return np.zeros(self.shape)
-
-
 @pytest.mark.parametrize(
     ("X", "message"),
     [
         (np.zeros(3), r"X must have shape \(n_rows, n_columns\), got \(3,\); pass X.reshape\(-1, 1\) for one column"),
         (3.0, r"X must have shape \(n_rows, n_columns\), got \(\)"),
         ([[1, 2], [3]], "X must have rows of equal lengths, got a list"),
-        (Sparse(), r"X must be dense, got sparse Sparse; pass X.toarray\(\)"),
+        (scipy.sparse.eye(2, dtype=complex), "X must be a sparse matrix of numbers, got complex128"),
         (pl.LazyFrame({"a": [1]}), r"X must be in memory, got LazyFrame; pass X.collect\(\)"),
         (np.ma.masked_array(np.zeros((2, 2)), True), r"X must be a plain array, got a masked one; pass X.filled"),
         (np.zeros((2, 2), complex), "column 'x0' must hold numbers, strings, bools or dates, got complex128"),
-        (np.zeros((2, 2), "S3"), r"column 'x0' must hold .*, got \|S3; convert it, .* bytes to strings"),
+        (np.zeros((2, 2), "S3"), r"column 'x0' must hold .*, got \|S3; convert it, bytes for instance to strings"),
         (np.zeros((2, 2), [("a", "i4")]), "column 'x0' must hold numbers, strings, bools or dates"),
         (np.array([[[1], [2]]], object)[..., :0], "X must have at least one row and one column"),
         ([[{}, 1]], "X must hold strings, numbers and bools, got a value that is none of them"),

@@ -4,8 +4,9 @@ In: arrays, lists, or data frames of any library. Out: `Planes` to run circuits 
 Invariant: every bit asks one question about one column, and all of them can be said in words.
 """
 
+from gatewise.encode.advice import ColumnWarning
 from gatewise.encode.columns import Categorical, Numeric
 from gatewise.encode.encoder import Encoder
 from gatewise.encode.timed import Timed
 
-__all__ = ["Categorical", "Encoder", "Numeric", "Timed"]
+__all__ = ["Categorical", "ColumnWarning", "Encoder", "Numeric", "Timed"]

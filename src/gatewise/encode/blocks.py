@@ -4,7 +4,7 @@ In: a table of any kind, and the columns of an encoder. Out: arrays of numbers, 
 Invariant: a number answers the tests of its column as the raw value does; missing values are NaN.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,8 +45,8 @@ class BlockReader:
         self._used = [i for i, column in enumerate(columns) if column.n_bits]
         self._takes_numbers = all(map(_takes_numbers, columns))
 
-    def read(self, X: Any) -> tuple[int, list[tuple[int, NDArray[Any]]]]:
-        """Read a table into numbers.
+    def read(self, X: Any) -> tuple[int, Iterable[tuple[int, NDArray[Any]]]]:
+        """Read a table into numbers, a block at a time as they are asked for.
 
         Parameters
         ----------
@@ -55,7 +55,7 @@ class BlockReader:
         Returns
         -------
         n_rows : int
-        blocks : list of (int, array of shape (n_rows, n_columns of the block))
+        blocks : iterable of (int, array of shape (n_rows, n_columns of the block))
             Each block with the index of its first column. Columns without bits need not be in any of them.
         """
         table = as_table(X)
@@ -65,12 +65,14 @@ class BlockReader:
         at = [(order or range(len(self._names)))[i] for i in self._table_idx]
         if table.cells is not None:
             return table.n_rows, [(0, self._translate_cells(table.cells(), at, table.n_rows))]
-        blocks, raw, last = [], np.empty(0), -1
+        return table.n_rows, self._read_columns(table, at)
+
+    def _read_columns(self, table: Table, at: Sequence[int]) -> Iterator[tuple[int, NDArray[Any]]]:
+        last, raw = -1, None
         for i in self._used:
-            if at[i] != last:
-                raw, last = table.read(at[i]), at[i]
-            blocks.append((i, _translate(self._columns[i], raw)[:, np.newaxis]))
-        return table.n_rows, blocks
+            if raw is None or at[i] != last:  # the parts of dates read a column once
+                last, raw = at[i], table.read(at[i])
+            yield i, _translate(self._columns[i], raw)[:, np.newaxis]
 
     def _match(self, table: Table) -> list[int] | None:
         """Positions of the encoder's columns in a table, or None if they are in the same order there."""

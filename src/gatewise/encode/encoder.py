@@ -21,11 +21,12 @@ from gatewise.encode.blocks import BlockReader, as_native
 from gatewise.encode.columns import Categorical, Column, Numeric
 from gatewise.encode.fit import default_names, fit_columns
 from gatewise.encode.raw import check_exact
-from gatewise.encode.tables import as_table
+from gatewise.encode.tables import as_table, is_sparse
 from gatewise.encode.timed import Timed
 from gatewise.encode.times import DURATION
 from gatewise.machine import TARGETS, make_pool
 
+MAX_SPARSE = 2**14  # rows of a sparse table whose columns are dense at a time
 CHUNK_BITS = 2**22  # per chunk: bit-planes of this size stay in the cache
 
 
@@ -83,6 +84,7 @@ class Encoder:
         max_bits: int | None = None,
         max_thresholds: int = 32,
         categorical: Sequence[str | int] | None = None,
+        only: Sequence[str | int] | None = None,
     ) -> "Encoder":
         """Choose thresholds and categories for a table.
 
@@ -97,14 +99,15 @@ class Encoder:
         Integers count as numbers. A column with missing values gets one more bit for them. A column that has the same
         value in every row gets no bits.
 
-        A column has at most `max_thresholds` thresholds, or bits for its 64 most frequent categories. If the columns
+        A column has at most `max_thresholds` thresholds, or bits for its 64 most frequent categories; a `ColumnWarning`
+        says so if there are more. Strings nearly all of which are different get no bits, with a warning. If the columns
         need more than `max_bits` bits together, the limit per column is lowered, equally for all, until they do not.
 
         Parameters
         ----------
         X : table, shape (n_rows, n_columns)
-            A numeric, string or object array, a list of rows, a list of dicts, or a data frame of pandas, polars or
-            pyarrow. Thresholds and categories are chosen from at most 200,000 rows, a fixed random sample of larger
+            A numeric, string or object array, a sparse matrix, a list of rows, a list of dicts, or a data frame of
+            pandas, polars or pyarrow. Thresholds and categories are chosen from at most 200,000 rows, a fixed random sample of larger
             tables; missing values are looked for in all rows.
         max_bits : int, optional
             4096 by default, or more if there are more columns.
@@ -112,6 +115,8 @@ class Encoder:
             Per column of numbers.
         categorical : sequence of names or positions, optional
             Columns of numbers that hold categories.
+        only : sequence of names or positions, optional
+            The columns that get bits; all by default. Others are known, and not read.
 
         Examples
         --------
@@ -120,7 +125,8 @@ class Encoder:
         ['x0 > 28', 'x0 > 44.5', 'x1 = none', 'x1 = private', 'x1 = state', 'x1 is missing']
         """
         table = as_table(X)
-        return cls(tuple(fit_columns(table, max_bits, max_thresholds, categorical or ())), table.names is not None)
+        columns = fit_columns(table, max_bits, max_thresholds, categorical or (), only)
+        return cls(tuple(columns), table.names is not None)
 
     @classmethod
     def images(cls, shape: Sequence[int], n_thresholds: int, *, high: float = 255.0) -> "Encoder":
@@ -297,8 +303,15 @@ class Encoder:
         Planes
             A table without rows gives one empty chunk.
         """
+        if chunk_rows is not None and is_sparse(X) and X.shape[0] > MAX_SPARSE:
+            by_row = X.tocsr()
+            for start in range(0, X.shape[0], MAX_SPARSE):
+                yield from self.encode_chunks(by_row[start : start + MAX_SPARSE], chunk_rows, pool)
+            return
         n_rows, blocks = self._reader.read(X)
         step = chunk_rows or max(n_rows, 1)
+        if step < n_rows:
+            blocks = list(blocks)  # which several chunks read
         for start in range(0, max(n_rows, 1), step):
             n = min(step, n_rows - start)
             words = np.empty((self.n_bits, -(-n // LANES_PER_WORD)), np.uint64)

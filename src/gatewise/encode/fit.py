@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gatewise.encode.advice import is_id_like, warn_of_categories
 from gatewise.encode.columns import Categorical, Column, Numeric, Value, as_value
 from gatewise.encode.raw import Coded, Raw, check_exact
 from gatewise.encode.tables import Table
@@ -55,7 +56,15 @@ class Summary:
         """Bits that the column would get without a limit for all columns, not counting the bit for missing values."""
         if isinstance(self.values, np.ndarray):
             return min(max(len(self.values) - 1, 0), max_thresholds)
+        if self.is_id_like:
+            return 0
         return min(len(self.values), MAX_CATEGORIES) if len(self.values) > 2 else max(len(self.values) - 1, 0)
+
+    @property
+    def is_id_like(self) -> bool:
+        """Whether these are strings nearly all of which are different."""
+        has_strings = isinstance(self.values, list) and any(isinstance(value, str) for value in self.values[-1:])
+        return has_strings and is_id_like(self.counts, MAX_CATEGORIES)
 
     @property
     def needs_missing(self) -> bool:
@@ -73,11 +82,13 @@ class Summary:
         if len(self.values) <= 2:
             return Categorical(self.name, tuple(self.values[1:]), self.needs_missing)
         kept = np.sort(np.argsort(-self.counts, kind="stable")[:limit])
+        if len(self.values) > MAX_CATEGORIES:
+            warn_of_categories(self.name, self.counts, len(kept))
         return Categorical(self.name, tuple(self.values[i] for i in kept.tolist()), self.needs_missing)
 
 
 def fit_columns(
-    table: Table, max_bits: int | None, max_thresholds: int, categorical: Sequence[str | int]
+    table: Table, max_bits: int | None, max_thresholds: int, categorical: Sequence[str | int], only: Sequence[str | int] | None
 ) -> list[Column]:
     """Choose the columns of an encoder for a table; the rules are those of `Encoder.fit`."""
     if table.n_rows == 0 or table.n_columns == 0:
@@ -85,26 +96,26 @@ def fit_columns(
     if max_thresholds < 1:
         raise ValueError(f"max_thresholds must be at least 1, got {max_thresholds}")
     names = table.names or default_names(table.n_columns)
-    is_categorical = _find_columns(categorical, names)
+    is_categorical = _find_columns("categorical", categorical, names)
+    is_read = set(range(len(names))) if only is None else _find_columns("only", only, names)
     sample = None
     if table.n_rows > MAX_SAMPLE:
         sample = np.sort(np.random.default_rng(0).choice(table.n_rows, MAX_SAMPLE, replace=False, shuffle=False))
-    small: dict[tuple[int, int], Summary] = {}
-    pieces, n_wanted, n_missing = [], [], 0
+    summaries: list[list[Summary | None]] = []
+    n_wanted, n_missing = [0], 0
     for i, name in enumerate(names):
-        for k, summary in enumerate(summarize(table.read(i), name, i in is_categorical, sample)):
-            pieces.append((i, k))
-            n_wanted.append(summary.n_wanted(max_thresholds))
-            n_missing += summary.needs_missing
-            if len(summary.values) <= MAX_KEPT:
-                small[i, k] = summary
+        parts = summarize(table.read(i), name, i in is_categorical, sample) if i in is_read else []
+        n_wanted += [part.n_wanted(max_thresholds) for part in parts]
+        n_missing += sum(part.needs_missing for part in parts)
+        summaries.append([part if len(part.values) <= MAX_KEPT else None for part in parts])
     limit = _find_limit(np.array(n_wanted), n_missing, max_bits)
-    return [
-        (small.get((i, k)) or summarize(table.read(i), names[i], i in is_categorical, sample)[k]).to_column(
-            limit, max_thresholds
-        )
-        for i, k in pieces
-    ]
+    columns: list[Column] = []
+    for i, (name, kept) in enumerate(zip(names, summaries, strict=True)):
+        parts = [part for part in kept if part is not None]
+        if len(parts) < len(kept):
+            parts = summarize(table.read(i), name, i in is_categorical, sample)
+        columns += [part.to_column(limit, max_thresholds) for part in parts] or [Numeric(name, np.empty(0))]
+    return columns
 
 
 def default_names(n_columns: int) -> tuple[str, ...]:
@@ -210,13 +221,13 @@ def _summarize_coded(raw: Coded, name: str, sample: NDArray[np.int64] | None) ->
     return Summary(name, [values[i] for i in order], counts[seen][order], bool((raw.codes < 0).any()))
 
 
-def _find_columns(wanted: Sequence[str | int], names: tuple[str, ...]) -> set[int]:
+def _find_columns(option: str, wanted: Sequence[str | int], names: tuple[str, ...]) -> set[int]:
     position = {name: i for i, name in enumerate(names)}
     found = set()
     for column in wanted:
         at = position.get(column, -1) if isinstance(column, str) else column
         if isinstance(at, bool) or not isinstance(at, int | np.integer) or not 0 <= at < len(names):
-            raise ValueError(f"categorical must name or number columns of X, got {column!r}; X has {names!r:.200}")
+            raise ValueError(f"{option} must name or number columns of X, got {column!r}; X has {names!r:.200}")
         found.add(int(at))
     return found
 

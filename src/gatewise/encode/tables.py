@@ -1,6 +1,7 @@
 """Tables of any library as columns, without importing that library.
 
-In: arrays, lists of rows, dicts as rows, data frames of pandas, polars and pyarrow, or what looks like one of them.
+In: arrays, sparse matrices, lists of rows, dicts as rows, data frames of pandas, polars and pyarrow, or what looks like
+one of them.
 Out: a `Table`: names, a size, and a function that reads column i.
 Invariant: a column that was read is an array of numbers, bools or dates, or `Coded` values; its missing values are NaN,
 NaT or -1.
@@ -58,7 +59,7 @@ def as_table(X: Any) -> Table:
 
     Parameters
     ----------
-    X : array or list of shape (n_rows, n_columns), data frame, list of dicts, dict, or Table
+    X : array, sparse matrix or list of shape (n_rows, n_columns), data frame, list of dicts, dict, or Table
         Arrays of more dimensions, as images, are flattened to rows. A dict is one row: values by name of the column.
 
     Examples
@@ -77,8 +78,8 @@ def as_table(X: Any) -> Table:
         return _from_dicts([X] if isinstance(X, Mapping) else X)
     if hasattr(X, "iloc") and hasattr(X, "columns"):  # asked first: pandas takes long to say what it does not have
         return _from_pandas(X)
-    if hasattr(X, "toarray") and hasattr(X, "nnz"):
-        raise TypeError(f"X must be dense, got sparse {type(X).__name__}; pass X.toarray()")
+    if is_sparse(X):
+        return _from_sparse(X)
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
         raise TypeError(f"X must be in memory, got {type(X).__name__}; pass X.collect()")
     if hasattr(X, "get_columns"):  # polars
@@ -104,6 +105,36 @@ def is_rows_of_dicts(X: Any) -> bool:
     (True, True, False)
     """
     return isinstance(X, Mapping) or (isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping))
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether a table is a sparse matrix or array of scipy, or looks like one.
+
+    Examples
+    --------
+    >>> is_sparse(np.eye(2))
+    False
+    """
+    return hasattr(X, "toarray") and hasattr(X, "nnz")
+
+
+def _from_sparse(X: Any) -> Table:
+    """View a sparse matrix, whose columns become arrays one at a time; what it does not store is 0."""
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise TypeError(f"X must be a sparse matrix of numbers, got {X.dtype} of shape {X.shape}")
+    by_column = X.tocsc()
+    if not by_column.has_canonical_format:
+        by_column = by_column.copy()
+        by_column.sum_duplicates()
+    ptr, n_rows = by_column.indptr.tolist(), X.shape[0]
+
+    def read(column_idx: int) -> NDArray[Any]:
+        part = slice(ptr[column_idx], ptr[column_idx + 1])
+        values: NDArray[Any] = np.zeros(n_rows, by_column.dtype)
+        values[by_column.indices[part]] = by_column.data[part]
+        return values
+
+    return Table(None, n_rows, X.shape[1], read)
 
 
 def _from_dicts(rows: Sequence[Any]) -> Table:

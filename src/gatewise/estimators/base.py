@@ -79,7 +79,7 @@ class LogicEstimator(TableEstimator):
             raise ValueError(
                 "sample_weight and class_weight must leave a row with a positive weight, got none; raise one"
             )
-        encoder = self._fit_encoder(table)
+        encoder = self._fit_encoder(table, targets, weights)
         self.n_iter_ = 0
         self.validated_ = self.interrupted_ = False
         known = targets if weights is None else targets[weights > 0]

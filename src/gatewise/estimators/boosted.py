@@ -5,6 +5,7 @@ In: a table and its targets. Out: a model, what was chosen for it (`plan_`), and
 
 import os
 import warnings
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -20,15 +21,14 @@ from gatewise.boost.labels import fit_labels
 from gatewise.boost.learner import MAX_BITS, MAX_QUESTIONS
 from gatewise.encode import Encoder
 from gatewise.estimators.base import POSITIVE, ConvergenceWarning, LogicEstimator
-from gatewise.estimators.importance import MAX_RATED, locate_bits, measure_rises, take_bits
+from gatewise.estimators.importance import MAX_RATED, N_REPEATS, choose_effort, locate_bits, measure_rises, take_bits
+from gatewise.estimators.linear import ClassTask, LabelTask, Task, ValueTask, fit_linear
 from gatewise.estimators.multilabel import LabelTargets
 from gatewise.estimators.plan import Validation, choose_validation, describe_fit
+from gatewise.estimators.screen import screen
 from gatewise.estimators.tables import POSITIVE_INTEGER
-from gatewise.estimators.targets import ValueTargets, Weights
+from gatewise.estimators.targets import ValueTargets, Weights, describe_values
 from gatewise.model import Model
-
-N_REPEATS = 10
-"""Permutations of a column that are averaged."""
 
 
 class BoostedEstimator(LogicEstimator):
@@ -116,12 +116,15 @@ class BoostedEstimator(LogicEstimator):
         """How much of the loss each column saves, (n_columns,), as shares that sum to 1; all 0 if none saves any.
 
         See `permutation_importances`, which is called with rows of `eval_set`, or else of the table that was learned
-        from, at most 5,000 drawn at random.
+        from, at most 5,000 drawn at random, and ten permutations; of models that read thousands of columns fewer.
         """
         check_is_fitted(self)
         if self._rated is None:
             return np.zeros(len(self.model_.encoder.table_names))
-        rises = np.maximum(self._measure_rises(*self._rated, n_repeats=N_REPEATS), 0.0)
+        bits, targets, weights = self._rated
+        rows, n_repeats = choose_effort(len(bits), sum(column.n_bits > 0 for column in self.model_.encoder.columns))
+        part = None if weights is None else weights[rows]
+        rises = np.maximum(self._measure_rises(bits[rows], targets[rows], part, n_repeats=n_repeats), 0.0)
         return rises / (rises.sum() or 1.0)
 
     def permutation_importances(
@@ -174,9 +177,16 @@ class BoostedEstimator(LogicEstimator):
         self._rated: tuple[NDArray[np.bool_], NDArray[Any], Weights] | None = None
         self.plan_ = describe_fit(encoder, n_rows, Validation("none"), 0)
 
-    def _fit_encoder(self, table: Any) -> Encoder:
+    def _fit_encoder(self, table: Any, targets: NDArray[Any], weights: Weights) -> Encoder:
+        """Choose bits; of very many columns of numbers only those that explain most."""
+        self._seed = self._draw_seed()
+        self._screening = screen(table, self._as_goals(targets), weights, seed=self._seed)
         return Encoder.fit(
-            table, max_bits=self.max_bits, max_thresholds=self.max_thresholds, categorical=self.categorical
+            table,
+            max_bits=self.max_bits,
+            max_thresholds=self.max_thresholds,
+            categorical=self.categorical,
+            only=self._screening.kept,
         )
 
     def _learn(
@@ -193,13 +203,16 @@ class BoostedEstimator(LogicEstimator):
             max_terms=self.max_iter,
             patience=self.n_iter_no_change,
             validation_fraction=self.validation_fraction if self.early_stopping else None,
-            seed=self._draw_seed(),
+            seed=self._seed,
         )
-        fitted = self._fit_terms(boosting, encoded, targets, threads)
+        if self._screening.is_linear:
+            fitted = fit_linear(encoded, self._make_task(targets), targets, seed=boosting.seed)
+        else:
+            fitted = self._grow(boosting, encoded, targets, threads)
         self.n_iter_, self.losses_, self.validated_ = fitted.n_terms, fitted.losses, len(fitted.losses) > 0
         n_given = None if encoded.held_out is None else len(encoded.held_out)
-        validation = choose_validation(len(encoded.rows), n_given, boosting.validation_fraction)
-        self.plan_ = describe_fit(encoder, len(encoded.rows), validation, fitted.n_terms)
+        validation = choose_validation(len(encoded.rows), n_given, boosting.validation_fraction, self._screening)
+        self.plan_ = describe_fit(encoder, len(encoded.rows), validation, fitted.n_terms, self._screening)
         self._rated = self._choose_rated(fitted.model, encoded, targets, boosting.seed)
         if fitted.n_terms == 0:
             warnings.warn(
@@ -209,6 +222,19 @@ class BoostedEstimator(LogicEstimator):
                 stacklevel=4,
             )
         return fitted.model
+
+    def _grow(self, boosting: Boosting, encoded: EncodedTable, targets: NDArray[Any], threads: int) -> Fitted:
+        """Grow terms. The number of them is chosen by rows by which columns were not, if these were screened."""
+        rows = self._screening.set_aside
+        if rows is None or encoded.held_out is not None or boosting.validation_fraction is None:
+            return self._fit_terms(boosting, encoded, targets, threads)
+        weights = np.ones(encoded.planes.n_rows) if encoded.weights is None else encoded.weights
+        rows = rows[weights[rows] > 0].astype(np.uint32)
+        first = self._fit_terms(boosting, replace(encoded, weights=weights, held_out=rows), targets, threads)
+        if first.n_terms == 0:
+            return first
+        whole = replace(boosting, max_terms=first.n_terms, validation_fraction=None)
+        return self._fit_terms(whole, encoded, targets, threads)._replace(losses=first.losses)
 
     def _hold_out(
         self, encoded: EncodedTable, targets: NDArray[Any], X: Any, y: Any, sample_weight: Any = None
@@ -345,6 +371,9 @@ class LogicClassifier(LabelTargets, BoostedEstimator):
             return fit_labels(boosting, encoded, targets, threads=threads)
         return fit_classes(boosting, encoded, targets, self._labels(), threads=threads)
 
+    def _make_task(self, targets: NDArray[Any]) -> Task:
+        return LabelTask() if targets.ndim == 2 else ClassTask(tuple(self._labels()))
+
 
 class LogicRegressor(ValueTargets, BoostedEstimator):
     """A regressor that is a circuit of logic gates: a value is a sum of small whole numbers, scaled and shifted.
@@ -371,6 +400,9 @@ class LogicRegressor(ValueTargets, BoostedEstimator):
 
     def _fit_terms(self, boosting: Boosting, encoded: EncodedTable, targets: NDArray[Any], threads: int) -> Fitted:
         return fit_values(boosting, encoded, targets.reshape(len(targets), -1), threads=threads)
+
+    def _make_task(self, targets: NDArray[Any]) -> Task:
+        return ValueTask(*describe_values(targets, None))
 
 
 def count_threads(n_jobs: int | None) -> int:

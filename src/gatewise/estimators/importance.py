@@ -16,8 +16,14 @@ from gatewise.encode import Categorical, Encoder
 from gatewise.model import Model
 from gatewise.run.engine import Engine
 
-MAX_RATED = 5_000
-"""Rows that `feature_importances_` is measured on, at most."""
+MAX_RATED, MIN_RATED = 5_000, 500
+"""Rows that `feature_importances_` is measured on, at most, and of models that read very many columns."""
+
+N_REPEATS = 10
+"""Permutations of a column that are averaged."""
+
+MAX_EVALUATED = 5 * 10**6
+"""Rows that are evaluated for all columns and permutations together."""
 
 Loss = Callable[[NDArray[np.float64]], float]
 
@@ -67,11 +73,26 @@ def measure_rises(
     for column_idx, bit_idx in enumerate(_bits_of_columns(model.encoder)):
         if not bit_idx:
             continue
-        words = planes.copy()
+        kept = planes[bit_idx]
         for order in orders:
-            words[bit_idx] = Planes.pack(bits[np.ix_(order, bit_idx)]).words
-            rises[column_idx] += (find_loss(words) - plain) / n_repeats
+            planes[bit_idx] = Planes.pack(bits[np.ix_(order, bit_idx)]).words
+            rises[column_idx] += (find_loss(planes) - plain) / n_repeats
+        planes[bit_idx] = kept
     return rises
+
+
+def choose_effort(n_rows: int, n_columns: int) -> tuple[NDArray[np.int64], int]:
+    """Rows, spread evenly, and permutations for which importances take about a second; of many columns fewer.
+
+    Examples
+    --------
+    >>> rows, n_repeats = choose_effort(5_000, 10_000)
+    >>> len(rows), n_repeats
+    (500, 1)
+    """
+    n = min(n_rows, max(MIN_RATED, MAX_EVALUATED // max(n_columns, 1)))
+    n_repeats = int(np.clip(MAX_EVALUATED // (max(n_columns, 1) * max(n, 1)), 1, N_REPEATS))
+    return np.arange(n) * n_rows // max(n, 1), n_repeats
 
 
 def take_bits(planes: Planes, bit_idx: NDArray[np.int64], rows: NDArray[Any]) -> NDArray[np.bool_]:

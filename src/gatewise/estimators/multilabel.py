@@ -94,6 +94,9 @@ class LabelTargets(ClassTargets):
     def _match_target(self, y: Any) -> NDArray[Any]:
         return _as_indicators(y) if _has_columns(y) else super()._match_target(y)
 
+    def _as_goals(self, targets: NDArray[Any]) -> NDArray[np.float64]:
+        return super()._as_goals(targets) if targets.ndim == 1 else targets.astype(np.float64)
+
     def _find_loss(self, scores: NDArray[np.float64], targets: NDArray[Any], weights: Weights) -> float:
         if targets.ndim == 1:
             return super()._find_loss(scores, targets, weights)
@@ -109,7 +112,7 @@ class LabelTargets(ClassTargets):
 
 
 def _has_columns(y: Any) -> bool:
-    shape = getattr(y, "shape", None) or np.shape(y)
+    shape = getattr(y, "shape", None) or np.asarray(y, object).shape
     return len(shape) == 2 and shape[1] > 1
 
 

@@ -73,7 +73,7 @@ class NetworkEstimator(LogicEstimator):
     def _forget(self, encoder: Encoder, n_rows: int) -> None:
         self.history_: train.History | None = None
 
-    def _fit_encoder(self, table: Any) -> Encoder:
+    def _fit_encoder(self, table: Any, targets: NDArray[Any], weights: Weights) -> Encoder:
         max_thresholds = self._max_thresholds
         if self.width is not None:  # the first layer cannot read more bits than two per gate
             max_thresholds = min(max_thresholds, max(1, 2 * self.width // self.n_features_in_))

@@ -8,8 +8,11 @@ from typing import Literal
 
 from gatewise.boost.fit import MAX_FOLDED, MIN_FOLDED, N_FOLDS
 from gatewise.encode import Encoder
+from gatewise.estimators.linear import MIN_SPLIT as MIN_LINEAR_SPLIT
+from gatewise.estimators.screen import MAX_COLUMNS, Screening
 
 MAX_NAMED = 8
+NOT_SCREENED = Screening()
 
 Kind = Literal["none", "folds", "share", "eval_set"]
 
@@ -68,7 +71,9 @@ class TermPlan:
         return "\n".join([f"{head}; {_count(self.n_terms, 'term')}", *self.reasons])
 
 
-def describe_fit(encoder: Encoder, n_rows: int, validation: Validation, n_terms: int) -> TermPlan:
+def describe_fit(
+    encoder: Encoder, n_rows: int, validation: Validation, n_terms: int, screening: Screening = NOT_SCREENED
+) -> TermPlan:
     """Put what was chosen into words.
 
     Parameters
@@ -78,14 +83,23 @@ def describe_fit(encoder: Encoder, n_rows: int, validation: Validation, n_terms:
         Rows that terms are grown on.
     validation : Validation
     n_terms : int
+    screening : Screening
     """
     dropped = _find_dropped(encoder)
     reasons = [validation.reason]
+    if screening.is_linear:
+        reasons = [
+            "each term reads one bit: a linear model, because the table is sparse and has more than "
+            f"{MAX_COLUMNS:,} columns; its penalty was chosen by the rows set aside",
+            *reasons,
+        ]
+    if screening.kept is not None:
+        reasons = [f"{len(screening.kept):,} columns were kept, those that explain most of y by themselves", *reasons]
     if dropped:
         more = f" and {len(dropped) - MAX_NAMED:,} more" if len(dropped) > MAX_NAMED else ""
         names = ", ".join(map(repr, dropped[:MAX_NAMED]))
         reasons = [f"columns without bits: {names}{more}", *reasons]
-    if validation.kind != "none":
+    if validation.kind != "none" and not screening.is_linear:
         reasons.append("the number of terms is the least with nearly all of the best gain on these rows")
     return TermPlan(
         n_rows,
@@ -99,7 +113,9 @@ def describe_fit(encoder: Encoder, n_rows: int, validation: Validation, n_terms:
     )
 
 
-def choose_validation(n_rows: int, n_given: int | None, fraction: float | None) -> Validation:
+def choose_validation(
+    n_rows: int, n_given: int | None, fraction: float | None, screening: Screening = NOT_SCREENED
+) -> Validation:
     """How `gatewise.boost` chooses the number of terms.
 
     Parameters
@@ -110,6 +126,7 @@ def choose_validation(n_rows: int, n_given: int | None, fraction: float | None) 
         Rows that were given to choose the number of terms by.
     fraction : float or None
         Share of the rows to set aside; None if none are.
+    screening : Screening
 
     Examples
     --------
@@ -118,8 +135,14 @@ def choose_validation(n_rows: int, n_given: int | None, fraction: float | None) 
     """
     if n_given is not None:
         return Validation("eval_set", n_given, f"{_count(n_given, 'row')} were given as eval_set")
+    if screening.is_linear:
+        why = "one row in 5 was set aside" if n_rows >= MIN_LINEAR_SPLIT else "no rows were set aside: they are too few"
+        return Validation("share", n_rows // 5, why) if n_rows >= MIN_LINEAR_SPLIT else Validation("none", reason=why)
     if fraction is None:
         return Validation("none", reason="no rows were set aside, because early_stopping is False")
+    if screening.set_aside is not None:
+        n_aside = len(screening.set_aside)
+        return Validation("share", n_aside, f"{n_aside:,} rows were set aside, by which columns were not chosen either")
     if n_rows < MIN_FOLDED:
         return Validation("none", reason=f"no rows were set aside, because fewer than {MIN_FOLDED} say nothing")
     if n_rows <= MAX_FOLDED:

@@ -23,7 +23,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = tags.input_tags.string = True
+        tags.input_tags.categorical = True
         return tags
 
     def _check_table(self, X: Any, *, reset: bool) -> Any:
@@ -51,7 +52,13 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         # numpy would turn a list that mixes numbers and strings into strings.
         rows = X if hasattr(X, "dtype") or hasattr(X, "__array__") else np.array(X, dtype=object)
         array = check_array(
-            rows, dtype=None, ensure_all_finite=False, ensure_min_samples=int(reset), estimator=self, input_name="X"
+            rows,
+            accept_sparse=True,
+            dtype=None,
+            ensure_all_finite=False,
+            ensure_min_samples=int(reset),
+            estimator=self,
+            input_name="X",
         )
         if reset:
             _check_feature_names(self, array, reset=True)

@@ -75,6 +75,10 @@ class ClassTargets(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
         by_class = compute_sample_weight(self.class_weight, self.classes_[targets])
         return by_class if weights is None else weights * by_class
 
+    def _as_goals(self, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        """A column for each class."""
+        return (targets[:, np.newaxis] == np.arange(len(self.classes_))).astype(np.float64)
+
     def _labels(self) -> list[Any]:
         labels: list[Any] = self.classes_.tolist()
         return labels
@@ -105,6 +109,9 @@ class ValueTargets(MultiOutputMixin, RegressorMixin, LogicEstimator):  # type: i
 
     def _weigh(self, targets: NDArray[np.float64], weights: Weights) -> Weights:
         return weights
+
+    def _as_goals(self, targets: NDArray[np.float64]) -> NDArray[np.float64]:
+        return targets.reshape(len(targets), -1)
 
     def _labels(self) -> None:
         """Values have none."""
