@@ -9,7 +9,7 @@ import pytest
 from support.sealing import seal, unseal
 
 from gatewise.circuit import Circuit
-from gatewise.encode import Categorical, Encoder, Numeric
+from gatewise.encode import Categorical, Encoder, Numeric, Timed
 from gatewise.heads import Affine, Classes, Logit
 from gatewise.model import Model
 from gatewise.store import FileError, from_bytes, to_bytes
@@ -55,7 +55,17 @@ def model_files():
     nearby = NearbyWiring((1, 9, 8), 3, reach=(2,))
     seeded = SeededCircuit(image.n_bits, [rng.integers(0, 16, 200)] * 2, n_groups=2, seed=5, wiring=nearby)
     learned = make_learned(rng, NearbyCandidates((1, 9, 8), 3, radius=2, k=16), (200, 200), n_groups=2)
+    dated = Encoder(
+        [
+            Timed([0.5, 1e6], True, source="when", part="elapsed", anchor=20_454),
+            Timed([5.5], source="when", part="weekday"),
+            Timed([9.0], source="wait", part="duration"),
+        ],
+        named=True,
+    )
+    when = Circuit(5, [6], [2], [5], [7, 6], [0, 1, 2])
     models = [
+        Model(dated, when, Classes(("no", 7), 2.5, 1)),
         Model(mixed, circuit, Classes(("no", 7), 2.5, 4)),
         Model(mixed, circuit, Affine((1.0, 2.0), (0.5, -1.0), 4)),
         Model(image, many, Classes((True, 1.5, "x"), 1.0, 1)),
@@ -245,6 +255,7 @@ REACHED = {
         "tensors of the encoder", "document of the encoder", "n_columns must",
         "n_thresholds must", "flags of a column",
         "names must be", "values must be a list", "values of a column", "sizes must", "distinct must",
+        "times must be there", "times must be pairs", "anchor must be", "flags of a column must be of one kind",
         "threshold_idx must", "thresholds must increase", "circuit must have",
         "groups of the circuit", "kind of the head", "head must", "labels must", "tau must", "group_size must",
         "scale must", "offset must",

@@ -131,8 +131,8 @@ def _count_duration(known: NDArray[np.timedelta64]) -> NDArray[np.float64]:
     unit, ticks = np.datetime_data(known.dtype)[0], known.astype(np.int64)
     if unit in LONGER:
         return ticks.astype(np.float64) * LONGER[unit]
-    seconds, rest = np.divmod(ticks, UNITS[unit])
-    numbers: NDArray[np.float64] = seconds + rest / UNITS[unit]
+    seconds, rest = np.divmod(np.abs(ticks), UNITS[unit])
+    numbers: NDArray[np.float64] = np.sign(ticks) * (seconds + rest / UNITS[unit])
     return numbers
 
 

@@ -153,20 +153,22 @@ class ValueTask:
 
 
 class Bits:
-    """Bits as sparse features: what few rows have, or few lack, weighs more, and rows of classes have length 1.
+    """Bits as sparse features, each of which few rows have, or else few lack.
 
     Parameters
     ----------
     table : EncodedTable
     is_normal : bool
-        Whether rows have length 1; the score of a row is then as large as one of median length.
+        Whether the rarer bits weigh more, and rows have length 1, as is good for words of texts; scores are then those
+        of rows of median length.
     """
 
     def __init__(self, table: EncodedTable, *, is_normal: bool) -> None:
         self.rows = table.rows
         bits, self.is_rare = _unpack_rare(table, self.rows)
         n_rows = np.asarray(bits[self.rows].sum(axis=0)).ravel()
-        self.scale = np.log((1 + len(self.rows)) / (1 + n_rows)) + 1.0
+        rarity = np.log((1 + len(self.rows)) / (1 + n_rows)) + 1.0
+        self.scale = rarity if is_normal else np.ones_like(rarity)
         weighed = (bits @ sp.diags(self.scale)).tocsr()
         lengths = np.sqrt(np.asarray(weighed.multiply(weighed).sum(axis=1)).ravel())
         self.features = normalize(weighed) if is_normal else weighed

@@ -1,0 +1,46 @@
+"""Rows that are held out: they choose the number of terms, and nothing else."""
+
+import numpy as np
+import pytest
+
+from gatewise import Encoder
+from gatewise.boost import Boosting, EncodedTable, fit_classes, fit_values
+from gatewise.boost.held_out import find_base_loss, hold_out, join_targets
+from gatewise.boost.learner import Goal
+
+RNG = np.random.default_rng(0)
+X = RNG.random((700, 3))
+Y = (X[:, 0] + 0.3 * RNG.random(700) > 0.6).astype(np.int64)
+ENCODER = Encoder.fit(X[:500])
+TABLE = EncodedTable(ENCODER, ENCODER.encode(X[:500]))
+BOTH = hold_out(TABLE, ENCODER.encode(X[500:]))
+TARGETS = join_targets(TABLE, Y[:500], Y[500:])
+
+
+def test_terms_are_those_that_the_other_rows_alone_give() -> None:
+    fitted = fit_classes(Boosting(patience=20), BOTH, TARGETS, ["a", "b"])
+    alone = fit_classes(Boosting(max_terms=fitted.n_terms, validation_fraction=None), TABLE, Y[:500], ["a", "b"])
+    assert fitted.model == alone.model
+    assert 0 < fitted.n_terms <= len(fitted.losses)
+
+
+def test_losses_are_those_of_the_rows_that_are_held_out() -> None:
+    fitted = fit_classes(Boosting(max_terms=1, learning_rate=1.0), BOTH, TARGETS, ["a", "b"])
+    shares = fitted.model.predict_proba(X[500:])[np.arange(200), Y[500:]]
+    assert fitted.losses[0] == pytest.approx(-np.log(shares).mean(), abs=0.01)
+    values = fit_values(Boosting(max_terms=3), BOTH, TARGETS[:, np.newaxis].astype(float))
+    errors = np.square(values.model.predict(X[500:]) - Y[500:]) / Y[:500].var()
+    assert values.losses[values.n_terms - 1] == pytest.approx(errors.mean(), abs=0.01)
+
+
+def test_weights_of_rows_that_are_held_out_count() -> None:
+    weights = np.arange(200) % 3.0
+    weighted = hold_out(TABLE, ENCODER.encode(X[500:]), weights)
+    assert weighted.held_out.tolist() == [512 + i for i in range(200) if i % 3]
+    goal = Goal("logistic", TARGETS[:, np.newaxis].astype(np.float32), np.array([0.5], np.float32))
+    losses = np.log1p(np.exp(np.where(Y[500:] > 0, -0.5, 0.5)))
+    assert find_base_loss(weighted, goal) == pytest.approx(np.average(losses, weights=weights))
+    soft = Goal("softmax", goal.targets, np.array([0.0, 0.5], np.float32))
+    assert find_base_loss(weighted, soft) == pytest.approx(np.average(losses, weights=weights))
+    squared = Goal("squared", goal.targets, np.array([0.5], np.float32))
+    assert find_base_loss(weighted, squared) == pytest.approx(0.25)
