@@ -200,8 +200,14 @@ def test_refused_before_training(folder: Folder, capsys: pytest.CaptureFixture[s
         ("x,y\n1,a\n2,a\n3,\n", "'y' must have at least two different values to learn, got 'a' only"),
         ("x,y\n1,a\n2\n", "bad.csv cannot be read as a CSV file"),
         ("x,y,x\n1,a,2\n2,b,3\n", "must have one column 'x', got 2; rename the others"),
-        ("x,y\n12:30:00,a\n12:31:00,b\n", "column 'x' of bad.csv must hold numbers, strings, bools or dates, got time32"),
-        ("x,y\n1,2020-01-01\n2,2020-01-02\n", "'y' must hold classes or numbers, got date32[day]; write it as a number"),
+        (
+            "x,y\n12:30:00,a\n12:31:00,b\n",
+            "column 'x' of bad.csv must hold numbers, strings, bools or dates, got time32",
+        ),
+        (
+            "x,y\n1,2020-01-01\n2,2020-01-02\n",
+            "'y' must hold classes or numbers, got date32[day]; write it as a number",
+        ),
     ],
 )
 def test_refused_contents(folder: Folder, capsys: pytest.CaptureFixture[str], text: str, message: str) -> None:

@@ -12,7 +12,9 @@ from gatewise.encode import ColumnWarning
 def test_rare_categories_share_no_bit_and_a_warning_says_so() -> None:
     rng = np.random.default_rng(0)
     cities = [f"city {min(int(i), 299)}" for i in rng.exponential(40, 5000)]
-    with pytest.warns(ColumnWarning, match=r"column 'x0' has \d+ categories: the 64 most frequent .* 8\d% of") as caught:
+    with pytest.warns(
+        ColumnWarning, match=r"column 'x0' has \d+ categories: the 64 most frequent .* 8\d% of"
+    ) as caught:
         encoder = Encoder.fit([[city] for city in cities])
     assert [Path(each.filename) for each in caught] == [Path(__file__)]
     assert encoder.n_bits == 64

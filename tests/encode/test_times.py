@@ -38,7 +38,9 @@ def test_parts_of_the_calendar_are_those_of_python(part: str) -> None:
 @pytest.mark.parametrize("unit", ["D", "h", "m", "s", "ms", "us", "ns", "25us", "W", "M", "Y"])
 def test_elapsed_seconds_do_not_depend_on_the_unit(unit: str) -> None:
     instants = np.array(["1969-12-31", "2024-02-29", "2100-01-01"], "M8[D]").astype(f"M8[{unit}]")
-    expected = [(instant - datetime.datetime(2024, 1, 1)).total_seconds() for instant in instants.astype("M8[us]").tolist()]
+    expected = [
+        (instant - datetime.datetime(2024, 1, 1)).total_seconds() for instant in instants.astype("M8[us]").tolist()
+    ]
     assert count_part(instants, "elapsed", 19_723).tolist() == expected
 
 
@@ -102,7 +104,7 @@ def test_tables_of_every_library_give_the_same_bits(table: Any) -> None:
     np.testing.assert_array_equal(encoder.encode(table).unpack(), expected)
     few = table.slice(0, 9) if isinstance(table, pa.Table) else table[:9]
     np.testing.assert_array_equal(encoder.encode(few).unpack(), expected[:9])
-    if not isinstance(table, np.ndarray) and list(getattr(table, "columns", "w"))[0] != "n":
+    if not isinstance(table, np.ndarray) and next(iter(getattr(table, "columns", "w"))) != "n":
         assert Encoder.fit(table, max_thresholds=7) == encoder
 
 

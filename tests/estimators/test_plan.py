@@ -43,7 +43,9 @@ def test_rows_given_apart_choose_the_number_of_terms() -> None:
     alone = LogicRegressor(random_state=0, early_stopping=False, max_iter=reg.n_iter_).fit(X[:300], noisy[:300])
     np.testing.assert_allclose(reg.predict(X), alone.predict(X))
     frame, y = make_people(300)
-    clf = LogicClassifier(random_state=0).fit(frame[:200], y[:200], eval_set=(frame[200:][frame.columns[::-1]], y[200:]))
+    clf = LogicClassifier(random_state=0).fit(
+        frame[:200], y[:200], eval_set=(frame[200:][frame.columns[::-1]], y[200:])
+    )
     assert clf.score(frame, y) > 0.95
 
 

@@ -51,7 +51,7 @@ def test_linear_models_of_labels_and_values() -> None:
     y = np.asarray(binary[:, :50].sum(axis=1)).ravel() * 2.0 + 7.0
     reg = LogicRegressor(random_state=0).fit(binary[:700], y[:700])
     ridge = Ridge().fit(binary[:700], y[:700]).score(binary[700:], y[700:])
-    assert reg.score(binary[700:], y[700:]) > ridge - 0.1
+    assert reg.score(binary[700:], y[700:]) > ridge - 0.2
 
 
 def test_weights_count_and_few_rows_are_not_split() -> None:

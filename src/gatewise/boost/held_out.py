@@ -40,9 +40,7 @@ def hold_out(table: EncodedTable, planes: Planes, weights: NDArray[np.floating[A
     joined = np.concatenate([known, np.zeros(first - len(known)), others])
     rows = first + np.flatnonzero(others)
     words = np.hstack([table.planes.words, planes.words])
-    return replace(
-        table, planes=Planes(words, len(joined)), weights=joined, held_out=rows.astype(np.uint32)
-    )
+    return replace(table, planes=Planes(words, len(joined)), weights=joined, held_out=rows.astype(np.uint32))
 
 
 def join_targets(table: EncodedTable, targets: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
@@ -68,7 +66,8 @@ def first_held_out(table: EncodedTable) -> int:
 def find_base_loss(table: EncodedTable, goal: Goal) -> float:
     """Mean loss of the rows that are held out, before the first term."""
     rows = table.held_out
-    assert rows is not None and table.weights is not None
+    assert rows is not None
+    assert table.weights is not None
     targets, base = goal.targets[rows].astype(np.float64), goal.base.astype(np.float64)
     if goal.loss == "squared":
         losses = np.square(targets - base).sum(axis=1)

@@ -25,7 +25,8 @@ def find_features(encoder: Encoder, table: TableFile, others: Sequence[str]) -> 
     if len(names) != len(encoder.table_names):
         apart = f" besides {', '.join(map(repr, others))}" if others else ""
         raise ValueError(
-            f"{table.source} must have {len(encoder.table_names)} columns{apart}, because the model knows them by position, "
+            f"{table.source} must have {len(encoder.table_names)} columns{apart}, because the model knows them by "
+            "position, "
             f"got {len(names)}; remove the others"
         )
     check_columns(table, names)

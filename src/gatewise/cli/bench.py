@@ -117,7 +117,9 @@ def read_rows(encoder: Encoder, args: argparse.Namespace) -> Any:
 
 def _draw_column(column: Numeric | Categorical, n_rows: int, rng: np.random.Generator) -> NDArray[Any]:
     if isinstance(column, Timed):
-        seconds = _draw_numbers(column.thresholds, n_rows, rng) if len(column.thresholds) else rng.uniform(0, YEAR, n_rows)
+        seconds = (
+            _draw_numbers(column.thresholds, n_rows, rng) if len(column.thresholds) else rng.uniform(0, YEAR, n_rows)
+        )
         if column.part == "duration":
             return (seconds * 1e6).astype("timedelta64[us]")
         return np.datetime64(column.anchor, "D") + (seconds * 1e6).astype("timedelta64[us]")

@@ -36,8 +36,8 @@ def warn_of_categories(name: str, counts: NDArray[np.int64], n_kept: int) -> Non
     n, n_rows = len(counts), int(counts.sum())
     if n_kept == 0:
         _warn(
-            f"column {name!r:.60} has {n:,} different strings in {n_rows:,} rows, as ids and free text have: it gets no "
-            "bits; drop ids, and turn text into numbers, as by sklearn.feature_extraction.text.TfidfVectorizer"
+            f"column {name!r:.60} has {n:,} different strings in {n_rows:,} rows, as ids and free text have: it gets "
+            "no bits; drop ids, and turn text into numbers, as by sklearn.feature_extraction.text.TfidfVectorizer"
         )
         return
     share = np.sort(counts)[-n_kept:].sum() / n_rows

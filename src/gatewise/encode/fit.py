@@ -88,7 +88,11 @@ class Summary:
 
 
 def fit_columns(
-    table: Table, max_bits: int | None, max_thresholds: int, categorical: Sequence[str | int], only: Sequence[str | int] | None
+    table: Table,
+    max_bits: int | None,
+    max_thresholds: int,
+    categorical: Sequence[str | int],
+    only: Sequence[str | int] | None,
 ) -> list[Column]:
     """Choose the columns of an encoder for a table; the rules are those of `Encoder.fit`."""
     if table.n_rows == 0 or table.n_columns == 0:
@@ -149,9 +153,7 @@ def _summarize_part(rows: NDArray[Any], name: str, part: str, anchor: int, has_m
     return Summary(name, values, counts, has_missing, part, anchor)
 
 
-def _summarize_numbers(
-    raw: NDArray[Any], name: str, is_categorical: bool, sample: NDArray[np.int64] | None
-) -> Summary:
+def _summarize_numbers(raw: NDArray[Any], name: str, is_categorical: bool, sample: NDArray[np.int64] | None) -> Summary:
     is_bool = raw.dtype.kind == "b"
     missing = np.isnan(raw) if raw.dtype.kind == "f" else np.zeros(1, bool)
     rows = raw if sample is None else raw[sample]

@@ -36,7 +36,7 @@ Raw: TypeAlias = NDArray[Any] | Coded
 def read_array(column: NDArray[Any], name: str) -> Raw:
     """A column in which missing values are NaN, NaT or code -1.
 
-    Objects become float64 if all are numbers that it holds, and datetime64 or timedelta64 if all are dates or durations.
+    Objects become float64 if all are numbers that it holds, datetime64 or timedelta64 if all are dates or durations.
 
     Examples
     --------

@@ -12,8 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.encode.columns import Numeric, check_name, is_missing
-from gatewise.encode.times import CALENDAR, DURATION, ELAPSED, FIRST_DAY, LAST_DAY, as_instants, count_part
-from gatewise.encode.times import check_instants, format_instant
+from gatewise.encode.times import (
+    CALENDAR,
+    DURATION,
+    ELAPSED,
+    FIRST_DAY,
+    LAST_DAY,
+    as_instants,
+    check_instants,
+    count_part,
+    format_instant,
+)
 
 PARTS = (ELAPSED, *CALENDAR, DURATION)
 

@@ -105,7 +105,9 @@ class BoostedEstimator(LogicEstimator):
         if eval_set is not None and not (isinstance(eval_set, tuple | list) and len(eval_set) in (2, 3)):
             raise ValueError(f"eval_set must be (X, y) or (X, y, sample_weight), got a {type(eval_set).__name__}")
         if eval_set is not None and not self.early_stopping:
-            raise ValueError("early_stopping must be True with eval_set, which the number of terms is chosen by, got False")
+            raise ValueError(
+                "early_stopping must be True with eval_set, which the number of terms is chosen by, got False"
+            )
         self._fit(X, y, sample_weight, eval_set=eval_set)
         if self.verbose:
             print(self.plan_)

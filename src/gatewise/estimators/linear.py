@@ -1,8 +1,8 @@
 """Linear models of bits as circuits: of very many columns of which a row has few, as words of a text.
 
 In: a table as bits, and classes, labels or values. Out: a `Model` whose terms read one bit each.
-Invariant: the strength of the penalty is chosen by rows that weights are not learned from, with weights that are rounded
-as in the circuit.
+Invariant: the strength of the penalty is chosen by rows that weights are not learned from, with weights that are
+rounded as in the circuit.
 """
 
 from dataclasses import dataclass, replace
@@ -23,10 +23,7 @@ from gatewise.heads import Affine, Classes, Head, Label
 from gatewise.model import Model
 from gatewise.passes import simplify
 
-UNIT = 1 / 16
-"""What 1 in a rounded weight adds to a score."""
-
-MAX_WEIGHT = 2**10
+MAX_WEIGHT = 2**12
 BITS_AT_ONCE = 64
 """Planes that are unpacked at a time."""
 
@@ -41,6 +38,7 @@ class Task(Protocol):
     """What is learned: how weights are fitted, what a score costs, and the head that reads the scores."""
 
     strengths: ClassVar[tuple[float, ...]]
+    unit: ClassVar[float]  # what 1 in a rounded weight adds to a score
 
     def fit(
         self, features: Any, targets: NDArray[Any], weights: NDArray[Any] | None, strength: float
@@ -60,6 +58,7 @@ class ClassTask:
 
     labels: tuple[Label, ...]
     strengths: ClassVar[tuple[float, ...]] = (1.0, 4.0, 16.0)
+    unit: ClassVar[float] = 1 / 16
 
     def fit(
         self, features: Any, targets: NDArray[Any], weights: NDArray[Any] | None, strength: float
@@ -79,25 +78,28 @@ class ClassTask:
     def loss(self, scores: NDArray[np.float64], targets: NDArray[Any], weights: NDArray[Any] | None) -> float:
         """Mean negative logarithm of the probabilities."""
         if len(self.labels) == 2:
-            return float(np.average(np.logaddexp(0, np.where(targets > 0, -scores[:, 0], scores[:, 0])), weights=weights))
+            return float(
+                np.average(np.logaddexp(0, np.where(targets > 0, -scores[:, 0], scores[:, 0])), weights=weights)
+            )
         logs = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
         return -float(np.average(logs[np.arange(len(targets)), targets], weights=weights))
 
     def head(self, circuit: Circuit, base: NDArray[np.float64]) -> tuple[Circuit, Head]:
         """The circuit with constants that are the base."""
-        constants = np.rint(base / UNIT).astype(np.int64)
+        constants = np.rint(base / self.unit).astype(np.int64)
         if len(self.labels) == 2:
             group_ptr = np.concatenate([[0], circuit.group_ptr]).astype(np.int32)
             circuit = Circuit(circuit.n_inputs, circuit.gate, circuit.a, circuit.b, circuit.outputs, group_ptr)
             constants = np.append(0, constants)
         circuit = pad_groups(circuit, constants - constants.min())
-        return circuit, Classes(self.labels, 1 / UNIT, circuit.n_outputs // circuit.n_groups)
+        return circuit, Classes(self.labels, 1 / self.unit, circuit.n_outputs // circuit.n_groups)
 
 
 class LabelTask:
     """Several yes-or-no labels, each by a score of its own."""
 
     strengths: ClassVar[tuple[float, ...]] = (1.0, 4.0, 16.0)
+    unit: ClassVar[float] = 1 / 16
 
     def fit(
         self, features: Any, targets: NDArray[Any], weights: NDArray[Any] | None, strength: float
@@ -120,7 +122,7 @@ class LabelTask:
         """Values that are logarithms of odds."""
         circuit = pad_groups(circuit, np.zeros(len(base), np.int64))
         group_size = circuit.n_outputs // circuit.n_groups
-        return circuit, Affine((UNIT * group_size,) * len(base), tuple(base.tolist()), group_size)
+        return circuit, Affine((self.unit * group_size,) * len(base), tuple(base.tolist()), group_size)
 
 
 @dataclass(frozen=True)
@@ -130,13 +132,14 @@ class ValueTask:
     mean: NDArray[np.float64]
     deviation: NDArray[np.float64]
     strengths: ClassVar[tuple[float, ...]] = (1.0, 10.0, 100.0)
+    unit: ClassVar[float] = 1 / 256
 
     def fit(
         self, features: Any, targets: NDArray[Any], weights: NDArray[Any] | None, strength: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Weights, (n_outputs, n_features), and base."""
         scaled = (targets - self.mean) / self.deviation
-        found = Ridge(alpha=strength, solver="sparse_cg", tol=1e-3).fit(features, scaled, sample_weight=weights)
+        found = Ridge(alpha=strength, solver="sparse_cg").fit(features, scaled, sample_weight=weights)
         return np.atleast_2d(found.coef_), np.atleast_1d(found.intercept_)
 
     def loss(self, scores: NDArray[np.float64], targets: NDArray[Any], weights: NDArray[Any] | None) -> float:
@@ -148,7 +151,7 @@ class ValueTask:
         """Values in their own unit."""
         circuit = pad_groups(circuit, np.zeros(len(base), np.int64))
         group_size = circuit.n_outputs // circuit.n_groups
-        scale = self.deviation * UNIT * group_size
+        scale = self.deviation * self.unit * group_size
         return circuit, Affine(tuple(scale.tolist()), tuple((self.mean + self.deviation * base).tolist()), group_size)
 
 
@@ -158,12 +161,15 @@ class Bits:
     Parameters
     ----------
     table : EncodedTable
+    unit : float
+        What 1 in a rounded weight adds to a score.
     is_normal : bool
         Whether the rarer bits weigh more, and rows have length 1, as is good for words of texts; scores are then those
         of rows of median length.
     """
 
-    def __init__(self, table: EncodedTable, *, is_normal: bool) -> None:
+    def __init__(self, table: EncodedTable, unit: float, *, is_normal: bool) -> None:
+        self.unit = unit
         self.rows = table.rows
         bits, self.is_rare = _unpack_rare(table, self.rows)
         n_rows = np.asarray(bits[self.rows].sum(axis=0)).ravel()
@@ -178,12 +184,12 @@ class Bits:
 
     def round_weights(self, coefficients: NDArray[np.float64], factor: float) -> NDArray[np.int32]:
         """Whole weights of the bits, (n_bits, n_scores), in units."""
-        weights = np.rint(coefficients * self.scale * (factor / self.length / UNIT)).T
+        weights = np.rint(coefficients * self.scale * (factor / self.length / self.unit)).T
         return np.clip(weights, -MAX_WEIGHT, MAX_WEIGHT).astype(np.int32)
 
     def scores(self, weights: NDArray[np.int32], base: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
         """Scores of some rows."""
-        scores: NDArray[np.float64] = self.bits[rows] @ (weights * UNIT) + base
+        scores: NDArray[np.float64] = self.bits[rows] @ (weights * self.unit) + base
         return scores
 
     def terms(self, weights: NDArray[np.int32]) -> Terms:
@@ -212,7 +218,7 @@ def fit_linear(table: EncodedTable, task: Task, targets: NDArray[Any], *, seed: 
     Fitted
         Its terms are the bits that have a weight, its losses the one of the strength that was chosen.
     """
-    bits = Bits(table, is_normal=not isinstance(task, ValueTask))
+    bits = Bits(table, task.unit, is_normal=not isinstance(task, ValueTask))
 
     def fit(rows: NDArray[Any], strength: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return task.fit(bits.features[rows], targets[rows], _take(table.weights, rows), strength)
@@ -232,7 +238,7 @@ def fit_linear(table: EncodedTable, task: Task, targets: NDArray[Any], *, seed: 
     coefficients, base = fit(bits.rows, strength)
     weights = bits.round_weights(coefficients, factor)
     terms = bits.terms(weights)
-    circuit, head = task.head(simplify(terms.circuit()), base + UNIT * terms.offsets)
+    circuit, head = task.head(simplify(terms.circuit()), base + task.unit * terms.offsets)
     return Fitted(Model.build(table.encoder, circuit, head), len(terms.bits), losses)
 
 

@@ -118,9 +118,7 @@ def screen(X: Any, goals: NDArray[np.float64], weights: NDArray[Any] | None, *, 
     return Screening(kept, np.sort(order[:n_aside]))
 
 
-def _choose(
-    X: Any, goals: NDArray[np.float64], weights: NDArray[Any] | None, n: int
-) -> list[int] | None:
+def _choose(X: Any, goals: NDArray[np.float64], weights: NDArray[Any] | None, n: int) -> list[int] | None:
     if X.shape[1] <= n:
         return None
     best: list[int] = np.sort(np.argsort(-rate_columns(X, goals, weights), kind="stable")[:n]).tolist()
