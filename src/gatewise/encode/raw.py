@@ -53,7 +53,8 @@ def read_array(column: NDArray[Any], name: str) -> Raw:
     coded = code_values(column.tolist())
     instants = as_instants(coded.values)
     if instants is not None:
-        return np.append(instants, np.array(["NaT"], instants.dtype))[coded.codes]  # NaT is for code -1
+        times: NDArray[Any] = np.append(instants, np.array(["NaT"], instants.dtype))[coded.codes]  # NaT is for code -1
+        return times
     if not all(_is_number(value) for value in coded.values):
         return coded
     numbers: NDArray[np.float64] = np.array([*coded.values, np.nan], np.float64)[coded.codes]  # NaN is for code -1

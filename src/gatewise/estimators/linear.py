@@ -144,7 +144,7 @@ class ValueTask:
 
     def loss(self, scores: NDArray[np.float64], targets: NDArray[Any], weights: NDArray[Any] | None) -> float:
         """Mean squared error in variances, summed over the outputs."""
-        errors = np.square(scores - (targets - self.mean) / self.deviation).sum(axis=1)
+        errors = np.square(scores - (targets.reshape(scores.shape) - self.mean) / self.deviation).sum(axis=1)
         return float(np.average(errors, weights=weights))
 
     def head(self, circuit: Circuit, base: NDArray[np.float64]) -> tuple[Circuit, Head]:
