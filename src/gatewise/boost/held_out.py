@@ -60,7 +60,7 @@ def join_targets(table: EncodedTable, targets: NDArray[Any], others: NDArray[Any
 
 def first_held_out(table: EncodedTable) -> int:
     """Row of a table at which rows that are held out begin."""
-    return table.planes.words.shape[1] * LANES_PER_WORD
+    return int(table.planes.words.shape[1]) * LANES_PER_WORD
 
 
 def find_base_loss(table: EncodedTable, goal: Goal) -> float:

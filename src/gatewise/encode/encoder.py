@@ -107,8 +107,8 @@ class Encoder:
         ----------
         X : table, shape (n_rows, n_columns)
             A numeric, string or object array, a sparse matrix, a list of rows, a list of dicts, or a data frame of
-            pandas, polars or pyarrow. Thresholds and categories are chosen from at most 200,000 rows, a fixed random sample of larger
-            tables; missing values are looked for in all rows.
+            pandas, polars or pyarrow. Thresholds and categories are chosen from at most 200,000 rows, a fixed random
+            sample of larger tables; missing values are looked for in all rows.
         max_bits : int, optional
             4096 by default, or more if there are more columns.
         max_thresholds : int

@@ -3,6 +3,7 @@
 In: a table and its targets. Out: `model_`, and what training recorded.
 """
 
+import os
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -114,3 +115,13 @@ def make_constant(encoder: Encoder, outputs: NDArray[np.int32], head: Head) -> M
     nothing, group_ptr = np.zeros(0, np.int32), np.arange(len(outputs) + 1, dtype=np.int32)
     circuit = Circuit(encoder.n_bits, nothing.astype(np.uint8), nothing, nothing, outputs, group_ptr)
     return Model.build(encoder, circuit, head)
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Threads that `n_jobs` asks for: None means all cores, and -1 too, -2 all but one, as in scikit-learn."""
+    n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0, got 0; None uses all cores")
+    if n_jobs is None or n_jobs < 0:
+        return max(1, n_cores + 1 + (-1 if n_jobs is None else n_jobs))
+    return n_jobs

@@ -3,7 +3,6 @@
 In: a table and its targets. Out: a model, what was chosen for it (`plan_`), and what its columns are worth.
 """
 
-import os
 import warnings
 from dataclasses import replace
 from numbers import Integral, Real
@@ -13,15 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gatewise.boost import Boosting, EncodedTable, Fitted, fit_classes, fit_values
 from gatewise.boost.held_out import hold_out, join_targets
 from gatewise.boost.labels import fit_labels
 from gatewise.boost.learner import MAX_BITS, MAX_QUESTIONS
 from gatewise.encode import Encoder
-from gatewise.estimators.base import POSITIVE, ConvergenceWarning, LogicEstimator
-from gatewise.estimators.importance import MAX_RATED, N_REPEATS, choose_effort, locate_bits, measure_rises, take_bits
+from gatewise.estimators.base import POSITIVE, ConvergenceWarning, LogicEstimator, count_threads
+from gatewise.estimators.importance import RatedEstimator
 from gatewise.estimators.linear import ClassTask, LabelTask, Task, ValueTask, fit_linear
 from gatewise.estimators.multilabel import LabelTargets
 from gatewise.estimators.plan import Validation, choose_validation, describe_fit
@@ -31,7 +29,7 @@ from gatewise.estimators.targets import ValueTargets, Weights, describe_values
 from gatewise.model import Model
 
 
-class BoostedEstimator(LogicEstimator):
+class BoostedEstimator(RatedEstimator):
     """What `LogicClassifier`, which documents the parameters, and `LogicRegressor` share."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -113,70 +111,9 @@ class BoostedEstimator(LogicEstimator):
             print(self.plan_)
         return self
 
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """How much of the loss each column saves, (n_columns,), as shares that sum to 1; all 0 if none saves any.
-
-        See `permutation_importances`, which is called with rows of `eval_set`, or else of the table that was learned
-        from, at most 5,000 drawn at random, and ten permutations; of models that read thousands of columns fewer.
-        """
-        check_is_fitted(self)
-        if self._rated is None:
-            return np.zeros(len(self.model_.encoder.table_names))
-        bits, targets, weights = self._rated
-        rows, n_repeats = choose_effort(len(bits), sum(column.n_bits > 0 for column in self.model_.encoder.columns))
-        part = None if weights is None else weights[rows]
-        rises = np.maximum(self._measure_rises(bits[rows], targets[rows], part, n_repeats=n_repeats), 0.0)
-        return rises / (rises.sum() or 1.0)
-
-    def permutation_importances(
-        self, X: Any, y: Any, sample_weight: Any = None, *, n_repeats: int = N_REPEATS
-    ) -> NDArray[np.float64]:
-        """How much the loss rises when the values of a column are those of other rows.
-
-        The circuit itself is run, on bits that are encoded once. Rises that are not clearly above 0 say that a column
-        does not matter for these rows. Columns that say the same as others share what they are worth.
-
-        Parameters
-        ----------
-        X : table, shape (n_rows, n_columns)
-            What `predict` takes; rows that were not learned from say most.
-        y : array
-            What `fit` takes.
-        sample_weight : array, shape (n_rows,), optional
-        n_repeats : int
-            Permutations that are averaged; the same ones for the same `random_state`, if that is an integer.
-
-        Returns
-        -------
-        float64 array, shape (n_columns,)
-            In units of the mean loss: the negative logarithm of probabilities, or the squared error.
-        """
-        check_is_fitted(self)
-        bits = self.model_.encoder.encode(self._check_table(X, reset=False)).unpack()
-        targets = self._match_target(y)
-        check_consistent_length(bits, targets)
-        return self._measure_rises(bits, targets, self._check_weights(sample_weight, bits), n_repeats=n_repeats)
-
-    def _measure_rises(
-        self, bits: NDArray[np.bool_], targets: NDArray[Any], weights: Weights, *, n_repeats: int
-    ) -> NDArray[np.float64]:
-        seed = self.random_state if isinstance(self.random_state, Integral) else 0
-        return measure_rises(
-            self.model_,
-            bits,
-            lambda scores: self._find_loss(scores, targets, weights),
-            n_repeats=n_repeats,
-            seed=int(seed),
-            threads=count_threads(self.n_jobs),
-        )
-
-    def _check_weights(self, weights: Any, rows: Any) -> Weights:
-        return None if weights is None else _check_sample_weight(weights, rows, ensure_non_negative=True)
-
     def _forget(self, encoder: Encoder, n_rows: int) -> None:
         self.losses_: NDArray[np.float64] = np.zeros(0)
-        self._rated: tuple[NDArray[np.bool_], NDArray[Any], Weights] | None = None
+        self._rated = None
         self.plan_ = describe_fit(encoder, n_rows, Validation("none"), 0)
 
     def _fit_encoder(self, table: Any, targets: NDArray[Any], weights: Weights) -> Encoder:
@@ -231,8 +168,8 @@ class BoostedEstimator(LogicEstimator):
         if rows is None or encoded.held_out is not None or boosting.validation_fraction is None:
             return self._fit_terms(boosting, encoded, targets, threads)
         weights = np.ones(encoded.planes.n_rows) if encoded.weights is None else encoded.weights
-        rows = rows[weights[rows] > 0].astype(np.uint32)
-        first = self._fit_terms(boosting, replace(encoded, weights=weights, held_out=rows), targets, threads)
+        held_out = rows[weights[rows] > 0].astype(np.uint32)
+        first = self._fit_terms(boosting, replace(encoded, weights=weights, held_out=held_out), targets, threads)
         if first.n_terms == 0:
             return first
         whole = replace(boosting, max_terms=first.n_terms, validation_fraction=None)
@@ -248,16 +185,6 @@ class BoostedEstimator(LogicEstimator):
         weights = self._weigh(others, self._check_weights(sample_weight, table))
         held_out = hold_out(encoded, encoded.encoder.encode(table), weights)
         return held_out, join_targets(encoded, targets, others)
-
-    def _choose_rated(
-        self, model: Model, encoded: EncodedTable, targets: NDArray[Any], seed: int
-    ) -> tuple[NDArray[np.bool_], NDArray[Any], Weights]:
-        """Bits, targets and weights of the rows that `feature_importances_` is measured on."""
-        rows = encoded.rows if encoded.held_out is None else encoded.held_out
-        if len(rows) > MAX_RATED:
-            rows = np.sort(np.random.default_rng(seed).choice(rows, MAX_RATED, replace=False, shuffle=False))
-        bits = take_bits(encoded.planes, locate_bits(encoded.encoder, model.encoder), rows)
-        return bits, targets[rows], None if encoded.weights is None else encoded.weights[rows]
 
 
 class LogicClassifier(LabelTargets, BoostedEstimator):
@@ -405,13 +332,3 @@ class LogicRegressor(ValueTargets, BoostedEstimator):
 
     def _make_task(self, targets: NDArray[Any]) -> Task:
         return ValueTask(*describe_values(targets, None))
-
-
-def count_threads(n_jobs: int | None) -> int:
-    """Threads that `n_jobs` asks for: None means all cores, and -1 too, -2 all but one, as in scikit-learn."""
-    n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if n_jobs == 0:
-        raise ValueError("n_jobs must not be 0, got 0; None uses all cores")
-    if n_jobs is None or n_jobs < 0:
-        return max(1, n_cores + 1 + (-1 if n_jobs is None else n_jobs))
-    return n_jobs

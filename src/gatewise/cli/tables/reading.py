@@ -198,7 +198,7 @@ class ParquetTable:
         return pa.table({name: self._conform(table[name], name, kind) for name, kind in types.items()}).schema
 
     def _conform(self, column: pa.ChunkedArray, name: str, wanted: Any) -> pa.ChunkedArray:
-        """Bring a column into a type that an encoder takes for the wanted one: strings, numbers or dates of any type."""
+        """Bring a column into a type that an encoder takes for the wanted one: strings, numbers, dates of any type."""
         kind = column.type
         if pa.types.is_dictionary(kind):
             column, kind = column.cast(kind.value_type), kind.value_type
