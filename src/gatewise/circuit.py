@@ -196,6 +196,60 @@ class Circuit:
         return f"Circuit({', '.join(f'{name}={getattr(self, name)}' for name in names)})"
 
 
+class CircuitBuilder:
+    """A circuit that is put together layer by layer, each of which may read any wires that are there.
+
+    Parameters
+    ----------
+    n_inputs : int
+
+    Examples
+    --------
+    >>> builder = CircuitBuilder(2)
+    >>> either = builder.add([7], builder.inputs[:1], builder.inputs[1:])
+    >>> print(builder.build(either, [0, 1]).to_text())
+    circuit 2 inputs, 1 gates, 1 outputs, 1 groups
+    w4 = OR w2 w3
+    group 0: w4
+    <BLANKLINE>
+    """
+
+    def __init__(self, n_inputs: int) -> None:
+        self._n_inputs = _as_count("n_inputs", n_inputs)
+        self._n_wires = N_CONSTANTS + self._n_inputs
+        self._gates, self._a, self._b = [np.empty(0, np.uint8)], [np.empty(0, np.int32)], [np.empty(0, np.int32)]
+
+    @property
+    def inputs(self) -> Wires:
+        """The wires of the inputs, (n_inputs,)."""
+        return np.arange(N_CONSTANTS, N_CONSTANTS + self._n_inputs, dtype=np.int32)
+
+    def add(self, gate: ArrayLike, a: Wires, b: Wires) -> Wires:
+        """Add gates that read these wires, (n_gates,) each; gives the wires that they drive."""
+        gates = np.asarray(gate, np.uint8)
+        first, self._n_wires = self._n_wires, self._n_wires + len(gates)
+        if self._n_wires > MAX_WIRES:
+            raise ValueError(f"wires must number at most {MAX_WIRES}, got {self._n_wires}")
+        self._gates.append(gates)
+        self._a.append(a)
+        self._b.append(b)
+        return np.arange(first, self._n_wires, dtype=np.int32)
+
+    def append(self, circuit: Circuit, wires: Wires) -> Wires:
+        """Add the gates of a circuit whose inputs are these wires, (n_inputs,); gives the wires of its outputs."""
+        if len(wires) != circuit.n_inputs:
+            raise ValueError(f"wires must be {circuit.n_inputs}, the inputs of the circuit, got {len(wires)}")
+        driven = np.arange(self._n_wires, self._n_wires + circuit.n_gates, dtype=np.int32)
+        places = np.concatenate([np.arange(N_CONSTANTS, dtype=np.int32), wires, driven])
+        self.add(circuit.gate, places[circuit.a], places[circuit.b])
+        return places[circuit.outputs]
+
+    def build(self, outputs: Wires, group_ptr: ArrayLike) -> Circuit:
+        """The circuit with these outputs; see `Circuit` for both."""
+        gate, a, b = np.concatenate(self._gates), np.concatenate(self._a), np.concatenate(self._b)
+        return Circuit(self._n_inputs, gate, a, b, outputs, np.asarray(group_ptr))
+
+
 def find_levels(n_sources: int, a: NDArray[np.integer[Any]], b: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """Gates on the longest way to each wire, 0 for sources, which come first.
 

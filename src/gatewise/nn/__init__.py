@@ -1,6 +1,7 @@
 """Differentiable logic gates in PyTorch: layers, what they are made of, and the step to a `Circuit`.
 
 values in [0, 1] -> LogicLayer -> ... -> GroupSum -> loss;   discretize(network) -> Circuit
+images -> FeatureMaps -> LogicConv2d -> OrPool2d -> ... -> torch.nn.Flatten -> LogicLayer -> ...
 """
 
 # ruff: noqa: E402 (a package that is missing is named before anything imports it)
@@ -9,6 +10,10 @@ from gatewise.extras import require
 
 require("torch", "torch", needed_by="gatewise.nn")
 
+from gatewise.nn.architectures.anchored import Anchored, anchored_network
+from gatewise.nn.convolution.layer import LearnedConv2d, LogicConv2d
+from gatewise.nn.convolution.maps import FeatureMaps, OrPool2d
+from gatewise.nn.convolution.shared import discretize_shared
 from gatewise.nn.discretize import discretize, discretize_seeded, make_head, read_counts
 from gatewise.nn.head import Affine, GroupSum, Logit
 from gatewise.nn.layer import LogicLayer
@@ -34,20 +39,25 @@ __all__ = [
     "NO_CONSTANTS",
     "AczelAlsina",
     "Affine",
+    "Anchored",
     "Bitwise",
     "Dombi",
     "Einstein",
+    "FeatureMaps",
     "Frank",
     "GroupSum",
     "Gumbel",
     "Hamacher",
     "HardStraightThrough",
+    "LearnedConv2d",
     "LearnedLayer",
     "Light",
+    "LogicConv2d",
     "LogicLayer",
     "LogicNetwork",
     "Logit",
     "Minimum",
+    "OrPool2d",
     "Probabilistic",
     "Relaxation",
     "Residual",
@@ -56,8 +66,10 @@ __all__ = [
     "Softmax",
     "TrainStep",
     "Yager",
+    "anchored_network",
     "discretize",
     "discretize_seeded",
+    "discretize_shared",
     "logic_network",
     "make_head",
     "normal",

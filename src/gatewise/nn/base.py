@@ -1,7 +1,8 @@
-"""GateLayer: what all layers of two-input gates have in common.
+"""GateModule and GateLayer: what all layers of two-input gates have in common.
 
 In: the shape of a layer and its settings. Out: a module with the gates' weights, a seed, and the circuit it stands for:
-`gates()` of `wires()`. How it runs on samples is up to its classes, `LogicLayer` and `LearnedLayer`.
+`gates()` of `wires()`. How it runs on samples is up to its classes, `LogicLayer` and `LearnedLayer`. Gates that stand
+at many positions are a `GateModule` only, see `gatewise.nn.convolution`.
 """
 
 from collections.abc import Iterator
@@ -19,12 +20,48 @@ from gatewise.nn.sampling import Sampling, Soft
 from gatewise.wiring.layers import MAX_LAYER
 
 
-class GateLayer(nn.Module):
-    """Gates with weights; see `LogicLayer` for the parameters."""
+class GateModule(nn.Module):
+    """What has gates with weights: their settings, and the seed that weights and wires follow from."""
 
     seed: Tensor
     parametrization: Parametrization
     sampling: Sampling
+
+    def __init__(
+        self, *, parametrization: Parametrization, sampling: Sampling, grad_factor: float, seed: int, position: int
+    ) -> None:
+        super().__init__()
+        self.parametrization, self.sampling, self.grad_factor = parametrization, sampling, grad_factor
+        # The 64 bits of the seed as int64, which every version of torch can save.
+        self.register_buffer("seed", torch.from_numpy(np.array([seed, position], np.uint64).view(np.int64)))
+
+    def gates(self) -> NDArray[np.uint8]:
+        """The gate id that every gate stands for, (n_gates,)."""
+        raise NotImplementedError(f"{type(self).__name__} must tell its gates")
+
+    def seed_and_position(self) -> tuple[int, int]:
+        """The seed of wires and weights, and the position of the layer in its network."""
+        seed, position = self.seed.cpu().numpy().view(np.uint64).tolist()
+        return seed, position
+
+    def extra_repr(self) -> str:
+        """The shape, and the settings that are not the default."""
+        return ", ".join(self._settings())
+
+    def _settings(self) -> Iterator[str]:
+        if not isinstance(self.sampling, Soft | nn.Module):  # modules are shown by torch
+            yield f"sampling={self.sampling}"
+        if self.grad_factor != 1.0:
+            yield f"grad_factor={self.grad_factor}"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "sampling":  # may be a module or a value, which torch lets no module be replaced by
+            self._modules.pop(name, None)
+        super().__setattr__(name, value)
+
+
+class GateLayer(GateModule):
+    """Gates with weights, each of which stands once; see `LogicLayer` for the parameters."""
 
     def __init__(
         self,
@@ -38,13 +75,12 @@ class GateLayer(nn.Module):
         position: int,
         generator: torch.Generator,
     ) -> None:
-        super().__init__()
+        super().__init__(
+            parametrization=parametrization, sampling=sampling, grad_factor=grad_factor, seed=seed, position=position
+        )
         if in_features < 1 or out_features < 1:
             raise ValueError(f"in_features and out_features must be at least 1, got {in_features} and {out_features}")
         self.in_features, self.out_features = in_features, out_features
-        self.parametrization, self.sampling, self.grad_factor = parametrization, sampling, grad_factor
-        # The 64 bits of the seed as int64, which every version of torch can save.
-        self.register_buffer("seed", torch.from_numpy(np.array([seed, position], np.uint64).view(np.int64)))
         self.weight = nn.Parameter(parametrization.initialize(out_features, generator))
 
     def wires(self) -> tuple[Tensor, Tensor]:
@@ -55,25 +91,9 @@ class GateLayer(nn.Module):
         """The gate id that every gate stands for, (out_features,)."""
         return self.parametrization.gates(self.weight)
 
-    def seed_and_position(self) -> tuple[int, int]:
-        """The seed of wires and weights, and the position of the layer in its network."""
-        seed, position = self.seed.cpu().numpy().view(np.uint64).tolist()
-        return seed, position
-
     def extra_repr(self) -> str:
         """The shape, and the settings that are not the default."""
         return ", ".join([f"in_features={self.in_features}, out_features={self.out_features}", *self._settings()])
-
-    def _settings(self) -> Iterator[str]:
-        if not isinstance(self.sampling, Soft | nn.Module):  # modules are shown by torch
-            yield f"sampling={self.sampling}"
-        if self.grad_factor != 1.0:
-            yield f"grad_factor={self.grad_factor}"
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name == "sampling":  # may be a module or a value, which torch lets no module be replaced by
-            self._modules.pop(name, None)
-        super().__setattr__(name, value)
 
 
 def draw_seed(generator: torch.Generator | None) -> int:

@@ -11,24 +11,27 @@ import numpy as np
 from torch import Tensor, nn
 
 from gatewise import heads
-from gatewise.circuit import Circuit
-from gatewise.nn.base import GateLayer
+from gatewise.circuit import Circuit, CircuitBuilder
+from gatewise.nn.base import GateLayer, GateModule
+from gatewise.nn.convolution.shapes import Stage, draw_stages, follow_shapes, is_stage, list_gates
 from gatewise.nn.head import Affine, GroupSum, Logit
 from gatewise.nn.learned import LearnedLayer
 from gatewise.wiring import WIRINGS, AnyWiring, ImageWiring, LearnedWiring, SeededCandidates, SeededCircuit, Wiring
 
 
 class Parts(NamedTuple):
-    """What a network consists of: layers, then their sums, then heads of a regression."""
+    """What a network consists of: stages, then their sums, then heads of a regression; and the features of its ends."""
 
-    layers: list[GateLayer]
+    stages: list[Stage]
     sums: GroupSum | None
     heads: list[Affine]
+    in_features: int
+    out_features: int
 
     @property
-    def in_features(self) -> int:
-        """Bits that the network reads."""
-        return self.layers[0].in_features
+    def layers(self) -> list[GateModule]:
+        """All that has gates with weights, in order."""
+        return [each for stage in self.stages for each in list_gates(stage)]
 
     @property
     def groups(self) -> int:
@@ -38,7 +41,7 @@ class Parts(NamedTuple):
     @property
     def group_size(self) -> int:
         """Outputs in each group."""
-        return self.layers[-1].out_features // self.groups
+        return self.out_features // self.groups
 
 
 def take_apart(module: nn.Module) -> Parts:
@@ -53,15 +56,15 @@ def take_apart(module: nn.Module) -> Parts:
     --------
     >>> from gatewise.nn import logic_network
     >>> parts = take_apart(logic_network(4, [8, 6], groups=3))
-    >>> [layer.out_features for layer in parts.layers], parts.groups, parts.group_size
-    ([8, 6], 3, 2)
+    >>> len(parts.layers), parts.out_features, parts.groups, parts.group_size
+    (2, 6, 3, 2)
     """
-    layers: list[GateLayer] = []
+    stages: list[Stage] = []
     sums: GroupSum | None = None
     after: list[Affine] = []
     for position, part in enumerate(_flatten(module)):
-        if isinstance(part, GateLayer) and sums is None:
-            layers.append(part)
+        if is_stage(part) and sums is None:
+            stages.append(part)
         elif isinstance(part, GroupSum) and sums is None:
             sums = part
         elif isinstance(part, Affine) and sums is not None:
@@ -69,11 +72,14 @@ def take_apart(module: nn.Module) -> Parts:
         else:
             got = f"{type(part).__name__} at {position}"
             raise TypeError(f"module must consist of layers of gates, one GroupSum and a head at the end, got {got}")
-    if not layers:
+    if not any(list_gates(stage) for stage in stages):
         raise ValueError("module must hold at least one layer of gates, got none")
+    n_inputs, *_, last = follow_shapes(stages)
+    if not (isinstance(n_inputs, int) and isinstance(last, int)):
+        raise ValueError(f"module must end in rows, got maps of {last}; put a torch.nn.Flatten behind them")
     if sums is not None:
-        sums.check(layers[-1].out_features)
-    return Parts(layers, sums, after)
+        sums.check(last)
+    return Parts(stages, sums, after, n_inputs, last)
 
 
 def discretize(module: nn.Module) -> Circuit:
@@ -82,7 +88,7 @@ def discretize(module: nn.Module) -> Circuit:
     Parameters
     ----------
     module : LogicNetwork, Sequential of layers of gates, a GroupSum and a head, or such a layer
-        It is left as it was.
+        It is left as it was. Convolutions begin with `FeatureMaps` and end in a `torch.nn.Flatten`.
 
     Returns
     -------
@@ -97,8 +103,9 @@ def discretize(module: nn.Module) -> Circuit:
     Circuit(n_inputs=4, n_gates=14, n_outputs=6, n_groups=3)
     """
     parts = take_apart(module)
-    arrays = [(*layer.wires(), layer.gates()) for layer in parts.layers]
-    return Circuit.from_layers(parts.in_features, arrays, parts.groups)
+    builder = CircuitBuilder(parts.in_features)
+    outputs = draw_stages(builder, parts.stages)
+    return builder.build(outputs, parts.group_size * np.arange(parts.groups + 1))
 
 
 def discretize_seeded(module: nn.Module, wiring: ImageWiring | None = None) -> SeededCircuit:
@@ -128,17 +135,26 @@ def discretize_seeded(module: nn.Module, wiring: ImageWiring | None = None) -> S
     True
     """
     parts = take_apart(module)
-    seed, _ = parts.layers[0].seed_and_position()
-    known = wiring or _find_learned(parts.layers)
+    layers: list[GateLayer] = []
+    for position, stage in enumerate(parts.stages):
+        if not isinstance(stage, GateLayer):
+            raise TypeError(f"module must consist of straight layers, got {type(stage).__name__} at {position}")
+        layers.append(stage)
+    return _seed_layers(layers, parts.groups, wiring)
+
+
+def _seed_layers(layers: Sequence[GateLayer], groups: int, wiring: ImageWiring | None) -> SeededCircuit:
+    seed, _ = layers[0].seed_and_position()
+    known = wiring or _find_learned(layers)
     fitting: dict[AnyWiring, Wiring] = {known: known} if known else dict(WIRINGS.items())
-    for position, layer in enumerate(parts.layers):
+    for position, layer in enumerate(layers):
         tried = fitting
         fitting = {name: wire for name, wire in tried.items() if _is_wired(layer, wire, seed, position)}
         if not fitting:
             rule = f"the {' or '.join(map(str, tried))} wiring of seed {seed}"
             raise ValueError(f"layer {position} must have {rule}, got others in {layer}; use discretize")
-    gates = [layer.gates() for layer in parts.layers]
-    return SeededCircuit(parts.in_features, gates, parts.groups, seed, next(iter(fitting)))
+    gates = [layer.gates() for layer in layers]
+    return SeededCircuit(layers[0].in_features, gates, groups, seed, next(iter(fitting)))
 
 
 def read_counts(module: nn.Module, counts: Tensor) -> Tensor:
@@ -163,7 +179,7 @@ def read_counts(module: nn.Module, counts: Tensor) -> Tensor:
     """
     parts = take_apart(module)
     sums = _require_sums(parts)
-    values = counts.float() / sums.temperature(parts.layers[-1].out_features) + sums.beta
+    values = counts.float() / sums.temperature(parts.out_features) + sums.beta
     for head in parts.heads:
         values = head(values)
     return values
@@ -190,7 +206,7 @@ def make_head(module: nn.Module, labels: Sequence[heads.Label] | None = None) ->
     """
     parts = take_apart(module)
     sums, size = _require_sums(parts), parts.group_size
-    tau = sums.temperature(parts.layers[-1].out_features)
+    tau = sums.temperature(parts.out_features)
     if not parts.heads:
         names = tuple(range(parts.groups)) if labels is None else tuple(labels)
         if len(names) != parts.groups:

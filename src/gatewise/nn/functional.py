@@ -142,6 +142,60 @@ def choose_wires(x: Tensor, wires: Tensor, candidates: Tensor, logits: Tensor, t
     return value + (mixed - mixed.detach())
 
 
+def mix_taps(columns: Tensor, candidates: Tensor, logits: Tensor, temperature: float = 1.0) -> Tensor:
+    """Operands at all positions that read mixtures of their candidates, as a softmax over their logits weighs them.
+
+    Parameters
+    ----------
+    columns : (n, n_values, n_positions)
+        Values of the windows, as `torch.nn.functional.unfold` gives them.
+    candidates : integer tensor, (n_gates, k)
+    logits : (n_gates, k)
+    temperature : float
+        Of the softmax.
+
+    Returns
+    -------
+    (n, n_gates, n_positions)
+
+    Examples
+    --------
+    >>> columns = torch.tensor([[[0.0, 1.0], [1.0, 1.0]]])
+    >>> mix_taps(columns, torch.tensor([[0, 1]]), torch.zeros(1, 2)).tolist()
+    [[[0.5, 1.0]]]
+    """
+    shares = (logits / temperature).softmax(-1).to(columns.dtype)
+    # As a product of matrices: to gather the candidates of all positions would take k times the memory.
+    matrix = shares.new_zeros(len(logits), columns.shape[1]).scatter_add(1, candidates.long(), shares)
+    return matrix @ columns
+
+
+def choose_taps(columns: Tensor, taps: Tensor, candidates: Tensor, logits: Tensor, temperature: float = 1.0) -> Tensor:
+    """Operands at all positions that read the taps that were chosen; gradients as those of `choose_wires`.
+
+    Parameters
+    ----------
+    columns, candidates, logits, temperature : as for `mix_taps`
+    taps : integer tensor, (n_gates,)
+        One of the candidates of each operand.
+
+    Returns
+    -------
+    (n, n_gates, n_positions)
+
+    Examples
+    --------
+    >>> columns = torch.tensor([[[0.0, 1.0], [1.0, 1.0]]])
+    >>> choose_taps(columns, torch.tensor([1]), torch.tensor([[0, 1]]), torch.zeros(1, 2)).tolist()
+    [[[1.0, 1.0]]]
+    """
+    value = columns.index_select(1, taps)
+    if not (torch.is_grad_enabled() and logits.requires_grad):
+        return value
+    mixed = mix_taps(columns.detach(), candidates, logits, temperature)
+    return value + (mixed - mixed.detach())
+
+
 def evaluate_layers(
     x: Tensor,
     coefficients: Tensor,

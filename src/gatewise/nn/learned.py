@@ -133,7 +133,7 @@ class LearnedLayer(GateLayer):
         >>> torch.equal(a, layer.wires()[0]), torch.equal(b, layer.wires()[1])
         (True, True)
         """
-        return _pick_places(self.candidates, self.pins)
+        return pick_places(self.candidates, self.pins)
 
     def exchange(self, share: float, draw: int) -> Tensor:
         """Replace the least probable candidates of every pin by new ones, so that few candidates search all wires.
@@ -182,19 +182,30 @@ class LearnedLayer(GateLayer):
         yield from super()._settings()
 
 
-def _pick_wires(candidates: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
-    """The most probable candidate of each pin; see `_pick_places`."""
-    a, b = candidates.gather(-1, _pick_places(candidates, logits)[..., None])[..., 0]
-    return a, b
+def pick_places(candidates: Tensor, logits: Tensor) -> Tensor:
+    """Where the most probable candidates are, int64 (2, n_gates); see `LearnedLayer.wires`.
 
+    Parameters
+    ----------
+    candidates : integer tensor, (2, n_gates, k)
+    logits : (2, n_gates, k)
 
-def _pick_places(candidates: Tensor, logits: Tensor) -> Tensor:
-    """Where the most probable candidate is, the first on ties; pin b leaves out the wire of pin a if it can."""
+    Examples
+    --------
+    >>> pick_places(torch.tensor([[[4, 7]], [[4, 9]]]), torch.tensor([[[1.0, 0.0]], [[1.0, 0.0]]])).tolist()
+    [[0], [1]]
+    """
     logits = logits.detach()
     place = logits[0].argmax(-1, keepdim=True)
     is_other = candidates[1] != candidates[0].gather(-1, place)
     open_to_b = torch.where(is_other | ~is_other.any(-1, keepdim=True), logits[1], -torch.inf)
     return torch.stack([place[:, 0], open_to_b.argmax(-1)])
+
+
+def _pick_wires(candidates: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
+    """The most probable candidate of each pin; see `pick_places`."""
+    a, b = candidates.gather(-1, pick_places(candidates, logits)[..., None])[..., 0]
+    return a, b
 
 
 def _check_candidates(candidates: ArrayLike, in_features: int, out_features: int) -> NDArray[np.int32]:

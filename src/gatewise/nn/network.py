@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from gatewise.checks import MAX_SEED, as_integer
-from gatewise.nn.base import GateLayer, draw_seed
+from gatewise.nn.base import GateLayer, GateModule, draw_seed
 from gatewise.nn.head import GroupSum
 from gatewise.nn.layer import LogicLayer, run_layers
 from gatewise.nn.learned import LearnedLayer
@@ -113,7 +113,7 @@ def with_sampling(module: nn.Module, sampling: Sampling) -> nn.Module:
     """
     copied = copy.deepcopy(module)
     for part in copied.modules():
-        if isinstance(part, GateLayer):
+        if isinstance(part, GateModule):
             part.sampling = sampling
     return copied
 

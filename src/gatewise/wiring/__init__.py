@@ -7,13 +7,16 @@ everywhere, forever.
 
 from gatewise.wiring.butterfly import ButterflyWiring
 from gatewise.wiring.candidates import AllInputs, Candidates, NearbyCandidates, RandomCandidates, SeededCandidates
+from gatewise.wiring.convolution import ConvolutionalCircuit, OrPooling, SharedTrees
 from gatewise.wiring.layers import Operands, Wiring, warn_unread
 from gatewise.wiring.learned import LearnedWiring
 from gatewise.wiring.local import local_wiring
 from gatewise.wiring.nearby import NearbyWiring
 from gatewise.wiring.random import random_wiring
 from gatewise.wiring.seeded import WIRINGS, AnyWiring, ImageWiring, SeededCircuit
+from gatewise.wiring.taps import NearbyTaps, RandomTaps, TapCandidates, Taps
 from gatewise.wiring.unique import unique_wiring
+from gatewise.wiring.window import Window
 
 __all__ = [
     "WIRINGS",
@@ -21,14 +24,22 @@ __all__ = [
     "AnyWiring",
     "ButterflyWiring",
     "Candidates",
+    "ConvolutionalCircuit",
     "ImageWiring",
     "LearnedWiring",
     "NearbyCandidates",
+    "NearbyTaps",
     "NearbyWiring",
     "Operands",
+    "OrPooling",
     "RandomCandidates",
+    "RandomTaps",
     "SeededCandidates",
     "SeededCircuit",
+    "SharedTrees",
+    "TapCandidates",
+    "Taps",
+    "Window",
     "Wiring",
     "local_wiring",
     "random_wiring",
