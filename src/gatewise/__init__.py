@@ -16,13 +16,14 @@ from gatewise.encode import Encoder
 from gatewise.model import Model
 from gatewise.passes import Report, simplify, simplify_with_report
 from gatewise.run.engine import Engine
-from gatewise.wiring import SeededCircuit
+from gatewise.wiring import ConvolutionalCircuit, SeededCircuit
 
 __version__ = "0.1.0"
 
 # The estimators are left out, so that `from gatewise import *` works without torch.
 __all__ = [
     "Circuit",
+    "ConvolutionalCircuit",
     "Encoder",
     "Engine",
     "FileError",

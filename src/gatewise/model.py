@@ -21,7 +21,7 @@ from gatewise.heads import Affine, Classes, Head
 from gatewise.machine import check_threads
 from gatewise.passes import drop_unread_inputs, simplify
 from gatewise.run.engine import Engine
-from gatewise.wiring.seeded import SeededCircuit
+from gatewise.wiring import CompactCircuit, ConvolutionalCircuit, SeededCircuit
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +40,8 @@ class Model:
 
     Attributes
     ----------
-    origin : (Encoder, SeededCircuit) or None
-        What `build` made the model of, if its circuit was a seeded one, without what no output depends on if its wires
+    origin : (Encoder, SeededCircuit or ConvolutionalCircuit) or None
+        What `build` made the model of, if its circuit was such a one, without what no output depends on if its wires
         were learned. It does not count when models are compared.
 
     Examples
@@ -59,23 +59,24 @@ class Model:
     circuit: Circuit
     head: Head
     threads: int = field(default=1, kw_only=True)
-    origin: tuple[Encoder, SeededCircuit] | None = field(default=None, init=False, repr=False)
+    origin: tuple[Encoder, CompactCircuit] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         _check_parts(self.encoder, self.circuit, self.head, Circuit)
         object.__setattr__(self, "threads", check_threads(self.threads))
 
     @classmethod
-    def build(cls, encoder: Encoder, circuit: Circuit | SeededCircuit, head: Head, *, threads: int = 1) -> "Model":
+    def build(cls, encoder: Encoder, circuit: Circuit | CompactCircuit, head: Head, *, threads: int = 1) -> "Model":
         """The smallest equivalent model: the circuit simplified, and no bits encoded that it does not read.
 
         Parameters
         ----------
         encoder : Encoder
             Its bits are the inputs of `circuit`.
-        circuit : Circuit or SeededCircuit
-            A seeded circuit, see `gatewise.nn.discretize_seeded`, is remembered as the `origin` of the model, and its
-            file holds that form if it is the smaller one. Each load then expands and simplifies it again.
+        circuit : Circuit, SeededCircuit or ConvolutionalCircuit
+            One of the last two, see `gatewise.nn.discretize_seeded` and `discretize_shared`, is remembered as the
+            `origin` of the model, and its file holds that form if it is the smaller one. Each load then expands and
+            simplifies it again.
         head : Classes, Affine or Logit
         threads : int
 
@@ -89,12 +90,12 @@ class Model:
         >>> model == other, len(model.to_bytes()) < len(other.to_bytes()) / 2
         (True, True)
         """
-        _check_parts(encoder, circuit, head, Circuit, SeededCircuit)
-        circuit = circuit.clear_unread() if isinstance(circuit, SeededCircuit) else circuit
-        written_out = circuit.expand() if isinstance(circuit, SeededCircuit) else circuit
+        _check_parts(encoder, circuit, head, Circuit, SeededCircuit, ConvolutionalCircuit)
+        circuit = circuit if isinstance(circuit, Circuit) else circuit.clear_unread()
+        written_out = circuit if isinstance(circuit, Circuit) else circuit.expand()
         small, bit_idx = drop_unread_inputs(simplify(written_out))
         model = cls(encoder.take(bit_idx), small, head, threads=threads)
-        if isinstance(circuit, SeededCircuit):
+        if not isinstance(circuit, Circuit):
             object.__setattr__(model, "origin", (encoder, circuit))
         return model
 
@@ -249,7 +250,7 @@ class Model:
         return to_bytes(self)
 
 
-def _check_parts(encoder: Encoder, circuit: Circuit | SeededCircuit, head: Head, *kinds: type) -> None:
+def _check_parts(encoder: Encoder, circuit: Circuit | CompactCircuit, head: Head, *kinds: type) -> None:
     """Raise TypeError or ValueError unless an encoder, a circuit of one of these kinds, and a head fit together."""
     _check_type("encoder", encoder, Encoder)
     _check_type("circuit", circuit, *kinds)
@@ -258,10 +259,11 @@ def _check_parts(encoder: Encoder, circuit: Circuit | SeededCircuit, head: Head,
         raise ValueError(f"circuit must have {encoder.n_bits} inputs, as the encoder has bits, got {circuit.n_inputs}")
     if circuit.n_groups != head.n_groups:
         raise ValueError(f"circuit must have {head.n_groups} groups, as the head, got {circuit.n_groups}")
-    if isinstance(circuit, SeededCircuit):
-        sizes = np.array([len(circuit.gates[-1]) // circuit.n_groups])
+    last = circuit.dense if isinstance(circuit, ConvolutionalCircuit) else circuit
+    if isinstance(last, SeededCircuit):
+        sizes = np.array([len(last.gates[-1]) // last.n_groups])
     else:
-        sizes = np.diff(circuit.group_ptr)
+        sizes = np.diff(last.group_ptr)
     if (sizes != head.group_size).any():
         raise ValueError(
             f"groups of the circuit must have {head.group_size} outputs, as the head says, got {sizes!r:.200}"

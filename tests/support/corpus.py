@@ -1,5 +1,6 @@
 """Circuits that every pass, back end and file format is tested with, and the generators behind them."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import NDArray
 
 from gatewise.circuit import N_CONSTANTS, Circuit
 from gatewise.gates import AND, N_GATES, NAMES, NOT_A, OR, XOR
+from gatewise.wiring import ConvolutionalCircuit, OrPooling, SeededCircuit, SharedTrees, Window
 
 ALL_GATES = tuple(range(N_GATES))
 TRAINED_GATES = (3, 5) * 7 + ALL_GATES * 2
@@ -77,6 +79,25 @@ def parity(n_inputs: int) -> Circuit:
     return from_rows(n_inputs, rows, chain[-1:])
 
 
+def random_convolution(
+    rng: np.random.Generator, shape: tuple[int, int, int], n_thresholds: int = 1
+) -> ConvolutionalCircuit:
+    """Trees with strides and padding, pools, trees again, and a layer that reads them."""
+    channels, n_maps = shape[0] * n_thresholds, 3
+    windows = [Window(int(rng.integers(2, 4)), int(rng.integers(1, 3)), int(rng.integers(0, 2))), Window((1, 2))]
+    stages: list[SharedTrees | OrPooling] = []
+    for window, depth in zip(windows, rng.integers(1, 4, 2).tolist(), strict=True):
+        taps = rng.integers(0, channels * window.n_values, (2, n_maps << (depth - 1)))
+        gates = [rng.choice(TRAINED_GATES, n_maps << level) for level in reversed(range(depth))]
+        stages += [SharedTrees(window, taps, gates), OrPooling(Window((2, 1), stride=1))]
+        channels = n_maps
+    maps: tuple[int, ...] = (shape[0] * n_thresholds, *shape[1:])
+    for stage in stages:
+        maps = stage.shape_after(maps)
+    dense = SeededCircuit(math.prod(maps), [rng.choice(TRAINED_GATES, 60)], n_groups=3, seed=1)
+    return ConvolutionalCircuit(shape, n_thresholds, stages, dense)
+
+
 def circuits() -> dict[str, Circuit]:
     """The corpus, by name; the same circuits at every call."""
     corpus = {
@@ -106,6 +127,8 @@ def circuits() -> dict[str, Circuit]:
         corpus[f"outputs up to {most} times"] = Circuit(
             12, base.gate, base.a, base.b, rng.permuted(np.concatenate(repeats)), [0, *np.cumsum([*map(len, repeats)])]
         )
+    for seed, shape in enumerate([(1, 9, 8), (3, 7, 7), (1, 16, 16)]):
+        corpus[f"convolution {shape}"] = random_convolution(np.random.default_rng(seed), shape).expand()
     corpus["ten groups"] = random_layers(np.random.default_rng(10), 40, [80, 80, 70], 10)
     dags = [(0, 9, 4), (1, 1, 1), (3, 10, 5), (6, 100, 20), (12, 1000, 64), (70, 130, 65)]
     for seed, shape in enumerate(dags):

@@ -11,7 +11,6 @@ from gatewise.cli.options import add_json, load_model, show
 from gatewise.export.comparisons import DTYPES
 from gatewise.model import Model
 from gatewise.store import load
-from gatewise.wiring.seeded import SeededCircuit
 
 EXAMPLES = """examples:
   gatewise export churn.gw --to c -o churn_c
@@ -96,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
     target = TARGETS[args.to]
     options = _options(args, target)
     content = load(args.model) if target.takes_circuits else load_model(args.model, threads=1)
-    package = target.make(content.expand() if isinstance(content, SeededCircuit) else content, **options)
+    package = target.make(content if isinstance(content, Model | Circuit) else content.expand(), **options)
     export.save_package(package, args.output)
     sizes = {name: len(data) for name, data in package.items()}
     report = {"target": args.to, "folder": args.output, "files": sizes}

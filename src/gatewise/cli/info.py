@@ -11,7 +11,7 @@ from gatewise.gates import NAMES
 from gatewise.heads import Classes
 from gatewise.model import Model
 from gatewise.store import load
-from gatewise.wiring.seeded import SeededCircuit
+from gatewise.wiring import CompactCircuit, SeededCircuit
 
 EXAMPLES = """examples:
   gatewise info churn.gw
@@ -55,11 +55,12 @@ def describe_model(model: Model) -> dict[str, Any]:
     return {"kind": "model", "task": task, "head": head} | sizes | names
 
 
-def describe_circuit(circuit: Circuit | SeededCircuit) -> dict[str, Any]:
+def describe_circuit(circuit: Circuit | CompactCircuit) -> dict[str, Any]:
     """Sizes of a circuit."""
-    whole = circuit.expand() if isinstance(circuit, SeededCircuit) else circuit
+    whole = circuit if isinstance(circuit, Circuit) else circuit.expand()
+    compact = "seeded circuit" if isinstance(circuit, SeededCircuit) else "convolutional circuit"
     return {
-        "kind": "circuit" if whole is circuit else "seeded circuit",
+        "kind": "circuit" if whole is circuit else compact,
         "inputs": whole.n_inputs,
         "gates": whole.n_gates,
         "levels": whole.n_levels,

@@ -1,12 +1,14 @@
 """Whole `.gw` files: models and circuits stored small, checksummed, safe to load from strangers.
 
-In: a `Model`, a `Circuit` or a `SeededCircuit`. Out: bytes, and from bytes an equal object, or a `FileError`.
-Invariant: what was loaded gives the same bytes again; a file of n bytes, however hostile, takes O(n) memory to load.
+In: a `Model` or a circuit of any kind. Out: bytes, and from bytes an equal object, or a `FileError`.
+Invariant: what was loaded gives the same bytes again; a file of n bytes, however hostile, takes O(n) memory to load,
+and a model with shared gates a bounded amount more.
 
 What you pass is what is stored. A simplified `Circuit` is stored with its wiring, about 3.5 bytes per gate, and starts
 fastest, because nothing is left to compute at load. A `SeededCircuit` takes half a byte per gate, and some bits per
-operand if its wires were learned, but it has all gates of the network, and takes time to expand and simplify. A `Model`
-is stored in the smaller of the two forms if it was built from a `SeededCircuit`.
+operand if its wires were learned, but it has all gates of the network, and takes time to expand and simplify; so does a
+`ConvolutionalCircuit`, which has every shared gate once. A `Model` is stored in the smaller of two forms if it was
+built from one of these.
 """
 
 import os
@@ -18,12 +20,13 @@ from gatewise.circuit import Circuit
 from gatewise.model import Model
 from gatewise.store.circuit import restore_circuit, store_circuit
 from gatewise.store.container import Document, FileError, Tensors, open_container, write_container
+from gatewise.store.convolution import restore_convolutional, store_convolutional
 from gatewise.store.files import replace_file
 from gatewise.store.model import restore_model, store_model
 from gatewise.store.seeded import restore_seeded, store_seeded
-from gatewise.wiring.seeded import SeededCircuit
+from gatewise.wiring import ConvolutionalCircuit, SeededCircuit
 
-Content: TypeAlias = Model | Circuit | SeededCircuit
+Content: TypeAlias = Model | Circuit | SeededCircuit | ConvolutionalCircuit
 
 
 def save(path: str | os.PathLike[str], content: Content) -> None:
@@ -33,7 +36,7 @@ def save(path: str | os.PathLike[str], content: Content) -> None:
     ----------
     path : path
         By convention it ends in ``.gw``.
-    content : Model, Circuit or SeededCircuit
+    content : Model, Circuit, SeededCircuit or ConvolutionalCircuit
         Stored exactly as it is: build the model, or simplify the circuit, first.
 
     Examples
@@ -57,7 +60,7 @@ def load(path: str | os.PathLike[str]) -> Content:
 
     Returns
     -------
-    Model, Circuit or SeededCircuit
+    Model, Circuit, SeededCircuit or ConvolutionalCircuit
         Equal to what was saved.
 
     Raises
@@ -75,7 +78,7 @@ def to_bytes(content: Content) -> bytes:
 
     Parameters
     ----------
-    content : Model, Circuit or SeededCircuit
+    content : Model, Circuit, SeededCircuit or ConvolutionalCircuit
 
     Examples
     --------
@@ -87,10 +90,12 @@ def to_bytes(content: Content) -> bytes:
         return write_container(*store_model(content))
     if isinstance(content, SeededCircuit):
         return write_container(*store_seeded(content))
+    if isinstance(content, ConvolutionalCircuit):
+        return write_container(*store_convolutional(content))
     if isinstance(content, Circuit):
         return write_container(*store_circuit(content))
     kind = type(content).__name__
-    raise TypeError(f"content must be a Model, a Circuit or a SeededCircuit, got {kind}; estimators have a model_")
+    raise TypeError(f"content must be a Model or a circuit, got {kind}; estimators have a model_")
 
 
 def from_bytes(data: bytes, *, source: str = "data") -> Content:
@@ -115,7 +120,12 @@ def from_bytes(data: bytes, *, source: str = "data") -> Content:
 
 def _restore(tensors: Tensors, document: Document) -> Content:
     kinds: dict[str, Callable[[Tensors, Document], Content]]
-    kinds = {"model": restore_model, "circuit": restore_circuit, "seeded": restore_seeded}
+    kinds = {
+        "model": restore_model,
+        "circuit": restore_circuit,
+        "seeded": restore_seeded,
+        "convolutional": restore_convolutional,
+    }
     kind = document.get("kind")
     if not isinstance(kind, str) or kind not in kinds:
         raise FileError(f"kind must be one of {', '.join(kinds)}, got {kind!r:.60}; upgrade gatewise to load it")

@@ -4,12 +4,16 @@ In: a `Model`. Out: uint8 tensors and a JSON document, and from them an equal mo
 Invariant: restoring takes memory and time in proportion to what is stored, and anything inconsistent is a ValueError.
 """
 
+from collections.abc import Callable
+
 from gatewise.model import Model
 from gatewise.store.circuit import restore_circuit, store_circuit
 from gatewise.store.container import Document, FileError, Stored, Tensors, check_names, write_container
+from gatewise.store.convolution import MAX_UNROLLED, restore_convolutional, store_convolutional
 from gatewise.store.encoder import restore_encoder, store_encoder
 from gatewise.store.head import restore_head, store_head
 from gatewise.store.seeded import restore_seeded, store_seeded
+from gatewise.wiring import CompactCircuit, ConvolutionalCircuit, SeededCircuit
 
 MAX_LAYERS = 2**10  # of a seeded circuit: a layer takes some 50 us to expand, however few bytes stand for it
 
@@ -30,11 +34,12 @@ def store_model(model: Model) -> Stored:
     (['kind', 'encoder', 'circuit', 'head'], ['encoder.sizes', 'encoder.threshold_idx'])
     """
     stored = _join(store_encoder(model.encoder), store_circuit(model.circuit), store_head(model.head))
-    if model.origin is None or len(model.origin[1].gates) > MAX_LAYERS:
+    if model.origin is None or _find_excess(model.origin[1]):
         return stored
-    encoder, circuit = model.origin
-    seeded = _join(store_encoder(encoder), store_seeded(circuit), store_head(model.head))
-    return seeded if len(write_container(*seeded)) < len(write_container(*stored)) else stored
+    encoder, origin = model.origin
+    compact = store_seeded(origin) if isinstance(origin, SeededCircuit) else store_convolutional(origin)
+    smaller = _join(store_encoder(encoder), compact, store_head(model.head))
+    return smaller if len(write_container(*smaller)) < len(write_container(*stored)) else stored
 
 
 def restore_model(tensors: Tensors, document: Document) -> Model:
@@ -56,12 +61,25 @@ def restore_model(tensors: Tensors, document: Document) -> Model:
     kind = document["circuit"].get("kind")
     if kind == "circuit":
         return Model(encoder, restore_circuit(parts["circuit"], document["circuit"]), head)
-    if kind != "seeded":
-        raise FileError(f"kind of a model's circuit must be circuit or seeded, got {kind!r:.60}; upgrade gatewise")
-    seeded = restore_seeded(parts["circuit"], document["circuit"])
-    if len(seeded.gates) > MAX_LAYERS:
-        raise ValueError(f"layers of a model's circuit must number at most {MAX_LAYERS}, got {len(seeded.gates)}")
-    return Model.build(encoder, seeded, head)
+    restorers: dict[str, Callable[[Tensors, Document], CompactCircuit]]
+    restorers = {"seeded": restore_seeded, "convolutional": restore_convolutional}
+    if not isinstance(kind, str) or kind not in restorers:
+        kinds = f"circuit, {' or '.join(restorers)}"
+        raise FileError(f"kind of a model's circuit must be {kinds}, got {kind!r:.60}; upgrade gatewise")
+    compact = restorers[kind](parts["circuit"], document["circuit"])
+    if excess := _find_excess(compact):
+        raise ValueError(f"a model's circuit must have {excess}")
+    return Model.build(encoder, compact, head)
+
+
+def _find_excess(circuit: CompactCircuit) -> str | None:
+    """What a circuit has too much of for a reader to expand it unasked, as the rule that it breaks; None if nothing."""
+    last = circuit.dense if isinstance(circuit, ConvolutionalCircuit) else circuit
+    if isinstance(last, SeededCircuit) and len(last.gates) > MAX_LAYERS:
+        return f"at most {MAX_LAYERS} layers, got {len(last.gates)}"
+    if isinstance(circuit, ConvolutionalCircuit) and circuit.n_gates > MAX_UNROLLED:
+        return f"at most {MAX_UNROLLED} gates at all positions, got {circuit.n_gates}"
+    return None
 
 
 def _join(encoder: Stored, circuit: Stored, head: Document) -> Stored:

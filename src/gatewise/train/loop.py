@@ -33,7 +33,7 @@ from gatewise.train.saver import Saver
 from gatewise.train.state import State
 from gatewise.train.stepper import Stepper, make_optimizer
 from gatewise.train.tasks import MultiLabel, Task
-from gatewise.wiring import SeededCircuit
+from gatewise.wiring import CompactCircuit
 
 Callback = Callable[[Record], object]
 
@@ -73,7 +73,7 @@ class Result:
         encoder: Encoder,
         labels: Sequence[Label] | None = None,
         *,
-        circuit: Circuit | SeededCircuit | None = None,
+        circuit: Circuit | CompactCircuit | None = None,
     ) -> Model:
         """The result as a model that reads raw rows: to be saved, run and exported, without torch.
 
@@ -83,8 +83,9 @@ class Result:
             Gave the bits that the network was trained on.
         labels : sequence of str, int, float or bool, one per class, optional
             Of the classes; 0, 1, 2, ... by default. Regressions have none.
-        circuit : Circuit or SeededCircuit, optional
-            Another form of the network's circuit, such as ``nn.discretize_seeded(result.net)``, whose file is smaller.
+        circuit : Circuit, SeededCircuit or ConvolutionalCircuit, optional
+            Another form of the network's circuit, such as ``nn.discretize_seeded(result.net)``, or
+            ``nn.discretize_shared(result.net)`` of convolutions, whose file is smaller.
 
         Returns
         -------

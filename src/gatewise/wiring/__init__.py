@@ -7,7 +7,7 @@ everywhere, forever.
 
 from gatewise.wiring.butterfly import ButterflyWiring
 from gatewise.wiring.candidates import AllInputs, Candidates, NearbyCandidates, RandomCandidates, SeededCandidates
-from gatewise.wiring.convolution import ConvolutionalCircuit, OrPooling, SharedTrees
+from gatewise.wiring.convolution import CompactCircuit, ConvolutionalCircuit, OrPooling, SharedTrees
 from gatewise.wiring.layers import Operands, Wiring, warn_unread
 from gatewise.wiring.learned import LearnedWiring
 from gatewise.wiring.local import local_wiring
@@ -24,6 +24,7 @@ __all__ = [
     "AnyWiring",
     "ButterflyWiring",
     "Candidates",
+    "CompactCircuit",
     "ConvolutionalCircuit",
     "ImageWiring",
     "LearnedWiring",

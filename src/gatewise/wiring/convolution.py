@@ -90,12 +90,10 @@ class SharedTrees:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SharedTrees):
             return NotImplemented
-        mine, theirs = (self.taps, *self.gates), (other.taps, *other.gates)
-        is_like = self.window == other.window and len(mine) == len(theirs)
-        return is_like and all(np.array_equal(x, y) for x, y in zip(mine, theirs, strict=True))
+        return self._parts() == other._parts()
 
     def __hash__(self) -> int:
-        return hash((self.window, self.taps.tobytes(), *(level.tobytes() for level in self.gates)))
+        return hash(self._parts())
 
     def __repr__(self) -> str:
         return f"SharedTrees({self.window}, channels={len(self.gates[-1])}, depth={len(self.gates)})"
@@ -103,6 +101,9 @@ class SharedTrees:
     def __reduce__(self) -> tuple[type["SharedTrees"], tuple[object, ...]]:
         # Through the constructor, so that the arrays of copies are as frozen as the original's.
         return SharedTrees, (self.window, self.taps, self.gates)
+
+    def _parts(self) -> tuple[Window, int, bytes, bytes]:
+        return self.window, len(self.gates), self.taps.tobytes(), np.concatenate(self.gates).tobytes()
 
 
 @dataclass(frozen=True)
@@ -268,6 +269,10 @@ class ConvolutionalCircuit:
 
     def _parts(self) -> tuple[object, ...]:
         return self.shape, self.n_thresholds, self.stages, self.dense
+
+
+CompactCircuit: TypeAlias = SeededCircuit | ConvolutionalCircuit
+"""Circuits that are not written out: they follow from fewer numbers, and files can hold those."""
 
 
 def add_levels(builder: CircuitBuilder, levels: Iterator[Level], wires: NDArray[np.int32]) -> NDArray[np.int32]:

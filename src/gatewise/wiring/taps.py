@@ -113,8 +113,8 @@ class NearbyTaps:
         drawn: NDArray[np.int64] = (words % n_others.astype(np.uint64)).astype(np.int64)
         drawn += drawn >= own
         channel, place = np.divmod(drawn, height * width)
-        drawn = (channel * rows + top + place // width) * columns + left + place % width
-        return drawn
+        found: NDArray[np.int64] = (channel * rows + top + place // width) * columns + left + place % width
+        return found
 
 
 @dataclass(frozen=True)
@@ -166,12 +166,13 @@ def deal_channels(key: Words, in_channels: int, out_channels: int, n_each: int) 
     """
     if n_each > in_channels:
         raise ValueError(f"channels must be at most {in_channels}, as many as come in, got {n_each}")
-    slots = np.arange(out_channels, dtype=np.uint64) * np.uint64(n_each)
-    deal = slots // np.uint64(in_channels)
+    first = n_each * np.arange(out_channels, dtype=np.uint64)
+    deal, _ = np.divmod(first, np.uint64(in_channels))
     # A tree that begins in one deal ends in it, so that no channel comes twice.
-    places: Words = (slots[:, None] + np.arange(n_each, dtype=np.uint64)) % np.uint64(in_channels)
+    slots = first[:, None] + np.arange(n_each, dtype=np.uint64)
+    _, places = np.divmod(slots.reshape(-1), np.uint64(in_channels))
     keys = np.repeat(mix(mix(key ^ np.uint64(TAG_CHANNELS)) ^ deal), n_each)
-    return permute(keys, places.reshape(-1), in_channels).astype(np.int64).reshape(out_channels, n_each)
+    return permute(keys, places, in_channels).astype(np.int64).reshape(out_channels, n_each)
 
 
 def count_values(channels: int, kernel_size: Pair) -> int:
