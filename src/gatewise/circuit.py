@@ -203,6 +203,11 @@ class CircuitBuilder:
     ----------
     n_inputs : int
 
+    Attributes
+    ----------
+    n_wires : int
+        So far; the next gate drives the wire of this number.
+
     Examples
     --------
     >>> builder = CircuitBuilder(2)
@@ -216,7 +221,7 @@ class CircuitBuilder:
 
     def __init__(self, n_inputs: int) -> None:
         self._n_inputs = _as_count("n_inputs", n_inputs)
-        self._n_wires = N_CONSTANTS + self._n_inputs
+        self.n_wires = N_CONSTANTS + self._n_inputs
         self._gates, self._a, self._b = [np.empty(0, np.uint8)], [np.empty(0, np.int32)], [np.empty(0, np.int32)]
 
     @property
@@ -227,19 +232,19 @@ class CircuitBuilder:
     def add(self, gate: ArrayLike, a: Wires, b: Wires) -> Wires:
         """Add gates that read these wires, (n_gates,) each; gives the wires that they drive."""
         gates = np.asarray(gate, np.uint8)
-        first, self._n_wires = self._n_wires, self._n_wires + len(gates)
-        if self._n_wires > MAX_WIRES:
-            raise ValueError(f"wires must number at most {MAX_WIRES}, got {self._n_wires}")
+        first, self.n_wires = self.n_wires, self.n_wires + len(gates)
+        if self.n_wires > MAX_WIRES:
+            raise ValueError(f"wires must number at most {MAX_WIRES}, got {self.n_wires}")
         self._gates.append(gates)
         self._a.append(a)
         self._b.append(b)
-        return np.arange(first, self._n_wires, dtype=np.int32)
+        return np.arange(first, self.n_wires, dtype=np.int32)
 
     def append(self, circuit: Circuit, wires: Wires) -> Wires:
         """Add the gates of a circuit whose inputs are these wires, (n_inputs,); gives the wires of its outputs."""
         if len(wires) != circuit.n_inputs:
             raise ValueError(f"wires must be {circuit.n_inputs}, the inputs of the circuit, got {len(wires)}")
-        driven = np.arange(self._n_wires, self._n_wires + circuit.n_gates, dtype=np.int32)
+        driven = np.arange(self.n_wires, self.n_wires + circuit.n_gates, dtype=np.int32)
         places = np.concatenate([np.arange(N_CONSTANTS, dtype=np.int32), wires, driven])
         self.add(circuit.gate, places[circuit.a], places[circuit.b])
         return places[circuit.outputs]

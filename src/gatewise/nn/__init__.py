@@ -11,6 +11,13 @@ from gatewise.extras import require
 require("torch", "torch", needed_by="gatewise.nn")
 
 from gatewise.nn.architectures.anchored import Anchored, anchored_network
+from gatewise.nn.architectures.convolutional import (
+    ConvolutionStage,
+    convolutional_network,
+    strided_network,
+    tree_network_cifar10,
+    tree_network_mnist,
+)
 from gatewise.nn.convolution.layer import LearnedConv2d, LogicConv2d
 from gatewise.nn.convolution.maps import FeatureMaps, OrPool2d
 from gatewise.nn.convolution.shared import discretize_shared
@@ -41,6 +48,7 @@ __all__ = [
     "Affine",
     "Anchored",
     "Bitwise",
+    "ConvolutionStage",
     "Dombi",
     "Einstein",
     "FeatureMaps",
@@ -67,6 +75,7 @@ __all__ = [
     "TrainStep",
     "Yager",
     "anchored_network",
+    "convolutional_network",
     "discretize",
     "discretize_seeded",
     "discretize_shared",
@@ -74,5 +83,8 @@ __all__ = [
     "make_head",
     "normal",
     "read_counts",
+    "strided_network",
+    "tree_network_cifar10",
+    "tree_network_mnist",
     "with_sampling",
 ]
