@@ -19,7 +19,8 @@ from gatewise.nn.convolution.layer import LearnedConv2d, LogicConv2d
 from gatewise.nn.convolution.maps import FeatureMaps, OrPool2d
 from gatewise.nn.head import GroupSum
 from gatewise.nn.layer import LogicLayer
-from gatewise.nn.parametrization import Parametrization, Residual, Softmax
+from gatewise.nn.learned import RESIDUAL
+from gatewise.nn.parametrization import NO_CONSTANTS, Parametrization, Residual, Softmax
 from gatewise.nn.sampling import Bitwise, Sampling, Soft
 from gatewise.wiring import NearbyTaps, RandomTaps, TapCandidates, Taps, Wiring, random_wiring
 from gatewise.wiring.window import Pair, Shape
@@ -27,6 +28,7 @@ from gatewise.wiring.window import Pair, Shape
 CIFAR10_TAU = {32: 20.0, 256: 40.0}
 MNIST_TAU = {16: 6.5, 64: 28.0, 1024: 35.0}
 STRIDED_TAU = {64: 20.0, 128: 40.0, 256: 63.0, 1024: 160.0}
+BY_PINS = Softmax(NO_CONSTANTS, initialization=Residual(RESIDUAL))  # as all layers whose wires are learned
 DENSE = (1280, 640, 320)  # gates behind the convolutions of a tree network, times k
 
 
@@ -140,7 +142,7 @@ def convolutional_network(
     seed : int, optional
         Of wires and weights of all layers. Drawn by default.
     parametrization, sampling
-        Of all layers; by default the softmax that begins near the gate A, and `Bitwise` if taps are learned.
+        Of all layers; by default those of `LearnedConv2d` if taps are learned, else those of `LogicConv2d`.
     wiring : as for `LogicLayer`
         Of the layers behind the convolutions.
 
@@ -151,11 +153,12 @@ def convolutional_network(
     ['FeatureMaps', 'LogicConv2d', 'OrPool2d', 'Flatten', 'LogicLayer', 'GroupSum']
     """
     seed = draw_seed(None) if seed is None else as_integer("seed", seed, 0, MAX_SEED)
+    learned = isinstance(taps, TapCandidates)
     common: dict[str, Any] = {
         "seed": seed,
         "generator": torch.Generator().manual_seed(seed),
-        "parametrization": parametrization or Softmax(initialization=Residual()),
-        "sampling": sampling or (Bitwise() if isinstance(taps, TapCandidates) else Soft()),
+        "parametrization": parametrization or (BY_PINS if learned else Softmax(initialization=Residual())),
+        "sampling": sampling or (Bitwise() if learned else Soft()),
     }
     first = FeatureMaps(shape, n_thresholds)
     modules: list[nn.Module] = [first]
