@@ -2,6 +2,7 @@
 
     python -m experiments NAME [--recipe paper|ours|baselines|giant] [--seeds N] [--epochs N] [--data DIR] [--runs DIR]
     python -m experiments frontier [--points NAME …] [--seeds N] [--epochs N] [--data DIR] [--runs DIR]
+    python -m experiments convolution [--points NAME …] [--seeds N] [--epochs N] [--data DIR] [--runs DIR]
     python -m experiments study-depth|study-operators|study-precision [--seeds N] [--epochs N] [--data DIR]
     python -m experiments study-learned [--points NAME …] [--vary CHOICE …] [--seeds N] [--epochs N] [--data DIR]
     python -m experiments study-fixed [--vary CHOICE …] [--seeds N] [--epochs N] [--data DIR]
@@ -25,6 +26,7 @@ import torch
 from benchmarks.data.mnist import find_data
 from benchmarks.records import start
 from experiments import baselines, measuring
+from experiments.convolution import CONVOLUTIONS, RECIPE
 from experiments.data import LOADERS, Dataset
 from experiments.frontier import POINTS, list_changes, vary
 from experiments.giants import measure_giant
@@ -38,6 +40,7 @@ from experiments.training import train_network, validate
 
 RUNS = Path("build/experiments")
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
+NAMED = {"frontier": list(POINTS), "study-learned": list(POINTS), RECIPE: list(CONVOLUTIONS)}
 VARIED = {"study-learned": list(list_changes(POINTS["mnist-8k"])), "study-fixed": list(CHANGES)}
 
 
@@ -48,7 +51,7 @@ def main() -> None:
     )
     parser.add_argument("name", choices=[*SETTINGS, *COMMANDS])
     parser.add_argument("--recipe", choices=list(ACTIONS), default="ours")
-    parser.add_argument("--points", nargs="+", choices=list(POINTS), default=list(POINTS), help="of the frontier")
+    parser.add_argument("--points", nargs="+", metavar="NAME", help="of the frontier, or convolutions (default: all)")
     parser.add_argument("--vary", nargs="+", metavar="CHOICE", help="choices of the study (default: all)")
     parser.add_argument("--seeds", type=int, default=1, help="networks to train, with seeds 0, 1, …")
     parser.add_argument("--epochs", type=int, help="in all stages together (default: the recipe's)")
@@ -60,10 +63,8 @@ def main() -> None:
     args = parser.parse_args()
     if min(args.seeds, args.threads, args.epochs or 1) < 1:
         parser.error("--seeds, --epochs and --threads must be at least 1")
-    choices = VARIED.get(args.name, [])
-    args.vary = choices if args.vary is None else args.vary
-    if not set(args.vary) <= set(choices):
-        parser.error(f"--vary must name some of {', '.join(choices) or 'none'} for {args.name}, got {args.vary}")
+    args.vary = choose(parser, "--vary", args.name, args.vary, VARIED.get(args.name, []))
+    args.points = choose(parser, "--points", args.name, args.points, NAMED.get(args.name, []))
     is_recorded = not (args.train_only or args.name == "figures")
     args.run = start(recording=is_recorded, allow_dirty=args.allow_dirty) if is_recorded else {}
     torch.set_num_threads(args.threads)
@@ -73,6 +74,15 @@ def main() -> None:
     except KeyboardInterrupt:
         print("stopped; the same command goes on from the last checkpoint, if there is one", file=sys.stderr)
         sys.exit(130)
+
+
+def choose(
+    parser: argparse.ArgumentParser, option: str, command: str, given: list[str] | None, known: list[str]
+) -> list[str]:
+    """What an option names, by default all that a command knows; ends the program for anything else."""
+    if not set(given or []) <= set(known):
+        parser.error(f"{option} must name some of {', '.join(known) or 'none'} for {command}, got {given}")
+    return known if given is None else given
 
 
 def run_network(args: argparse.Namespace) -> None:
@@ -89,6 +99,14 @@ def run_frontier(args: argparse.Namespace) -> None:
         point = POINTS[name]
         data = LOADERS[point.data](find_data(args.data))
         train_seeds(args, name, "frontier", point.widths, point.plan(data), data)
+
+
+def run_convolutions(args: argparse.Namespace) -> None:
+    """Train, measure and record networks of convolutions."""
+    for name in args.points:
+        point = CONVOLUTIONS[name]
+        data = LOADERS[point.data](find_data(args.data))
+        train_seeds(args, name, RECIPE, (), point.plan(data), data)
 
 
 def train_seeds(
@@ -187,6 +205,7 @@ COMMANDS = {
     "study-learned": record_learned,
     "study-fixed": record_fixed,
     "frontier": run_frontier,
+    RECIPE: run_convolutions,
     "splits": record_splits,
     "figures": write_figures,
 }

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
+from torch.nn import Module
 
 from experiments.data import Dataset
 from experiments.settings import Setting
@@ -53,7 +54,7 @@ class Plan:
     shortest description is kept: its gates after optimization, and `exception_gates` for each training row that it gets
     wrong. A gate takes 4 bits if its wires are given, 12 or more if not; to name one of some hundred rows takes 7 or 8:
     as much as 2 gates, or 1. Lookup tables are counted of circuits that are synthesized. Learned wiring may `exchange`
-    its candidates, and has `widths` of its own.
+    its candidates, and has `widths` of its own. A network that is not straight is what `build` makes of a seed.
     """
 
     encoder: Encoder
@@ -68,6 +69,7 @@ class Plan:
     is_synthesized: bool = False
     exchange: Exchange | None = None
     widths: tuple[int, ...] | None = None  # instead of the setting's
+    build: Callable[[int], Module] | None = None
     options: dict[str, Any] = field(default_factory=dict)  # of the network
 
     @property

@@ -16,8 +16,9 @@ import torch
 from experiments.data import Dataset
 from experiments.plans import Plan, Stage
 from gatewise import Circuit, Model, nn
+from gatewise.nn.discretize import take_apart
 from gatewise.train import Bits, Checkpoint, Classification, Recipe, Record, Result, fit, split
-from gatewise.wiring import ButterflyWiring, NearbyWiring, SeededCircuit
+from gatewise.wiring import ButterflyWiring, CompactCircuit, NearbyWiring
 
 RESTARTS_A_SEED = 10_000  # seeds of networks that a seed of an experiment may use
 CHECKPOINT_STEPS = 2000
@@ -60,7 +61,7 @@ def _train_stages(
     task = Classification(int(rows.targets.max()) + 1)
     training, validation = split(rows, plan.held_out, seed=seed) if plan.held_out else (rows, None)
     training = training.take(np.tile(np.arange(len(training)), plan.repeats)) if plan.repeats > 1 else training
-    net: torch.nn.Module = task.network(rows.n_features, widths, tau=plan.tau, seed=seed, **plan.options)
+    net = _build(task, rows, widths, plan, seed)
     curve: list[Record] = []
     for i, stage in enumerate(plan.stages):
         net = nn.with_sampling(net, nn.HardStraightThrough()).train() if stage.hard else net.train()
@@ -79,12 +80,20 @@ def _train_stages(
             raise KeyboardInterrupt
         curve += [_later(record, before) for record in result.history]
         net = result.net
-    model = result.model(plan.encoder, circuit=_find_seeded(result, plan))
+    model = result.model(plan.encoder, circuit=_find_compact(result, plan))
     return Trained(result, model, result.circuit(), curve, curve[-1].seconds)
 
 
-def _find_seeded(result: Result, plan: Plan) -> SeededCircuit | None:
+def _build(task: Classification, rows: Bits, widths: Sequence[int], plan: Plan, seed: int) -> torch.nn.Module:
+    if plan.build is not None:
+        return plan.build(seed)
+    return task.network(rows.n_features, widths, tau=plan.tau, seed=seed, **plan.options)
+
+
+def _find_compact(result: Result, plan: Plan) -> CompactCircuit | None:
     """The circuit with the seed of its wires, or of their candidates, instead of the wires; none if some came later."""
+    if plan.build is not None:
+        return nn.discretize_shared(result.net)
     if plan.exchange:
         return None
     wiring = plan.options.get("wiring")
@@ -115,7 +124,9 @@ def _report_later(report: Callable[[str], None], before: float, record: Record) 
 
 
 def soft_accuracy(trained: Trained, rows: Bits) -> float:
-    """Of the network as training saw it last."""
+    """Of the network as training saw it last; on bits that is its circuit."""
+    if all(isinstance(layer.sampling, nn.Bitwise) for layer in take_apart(trained.result.net).layers):
+        return float((trained.result.predict(rows.packed) == rows.targets).mean())
     net = trained.result.net.train()
     with torch.no_grad():
         parts = rows.read(np.arange(len(rows))).split(500)

@@ -26,7 +26,8 @@ reveal_type(Model.load("model.gw").predict)
 REVEALED = [
     "gatewise.estimators.boosted.LogicClassifier",
     "gatewise.estimators.boosted.LogicRegressor",
-    "gatewise.model.Model | gatewise.circuit.Circuit | gatewise.wiring.seeded.SeededCircuit",
+    "gatewise.model.Model | gatewise.circuit.Circuit | gatewise.wiring.seeded.SeededCircuit | "
+    "gatewise.wiring.convolution.ConvolutionalCircuit",
     "gatewise.store.container.FileError",
     "def (X: Any) -> numpy.ndarray[",
 ]

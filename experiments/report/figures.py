@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from experiments.convolution import CONVOLUTIONS, RECIPE
 from experiments.frontier import POINTS, PUBLISHED
 from experiments.report.records import Records
 from gatewise.gates import NAMES
@@ -19,11 +20,13 @@ from gatewise.gates import NAMES
 SIZE = (7.0, 4.2)
 STYLES = ("o-", "s-", "^-", "D-", "v-", "o--", "s--", "^--", "D--", "v--", "o:", "s:", "^:")
 OURS = "gatewise"
+OUR_CONVOLUTIONS = "gatewise, convolution"
 COLORS = {  # of the frontier's methods, drawn one over the other
     "fixed random wiring": "tab:gray",
     "LogicTreeNet, convolution": "tab:green",
     "CompactLogic, convolution": "tab:purple",
     "LILogicNet": "tab:blue",
+    OUR_CONVOLUTIONS: "tab:orange",
     OURS: "tab:red",
 }
 Study = list[dict[str, Any]]
@@ -40,7 +43,7 @@ def draw_figures(records: Records, folder: Path) -> list[Path]:
     }
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
-    if any(recipe == "frontier" for _, recipe in records):
+    if any(recipe in ("frontier", RECIPE) for _, recipe in records):
         paths.append(folder / "frontier.png")
         draw_frontier(records).savefig(paths[-1], dpi=140)
     for name, (key, draw) in makers.items():
@@ -59,7 +62,7 @@ def draw_frontier(records: Records) -> Figure:
             points = sorted(_frontier_points(records, data, method))
             axes.plot([x for x, _, _ in points], [y for _, y, _ in points], color=color, label=method, linewidth=1)
             for n_gates, accuracy, fill in points:
-                size = 8 if method == OURS else 5
+                size = 8 if method in (OURS, OUR_CONVOLUTIONS) else 5
                 axes.plot(n_gates, accuracy, "o", color=color, fillstyle=fill, markersize=size)
         axes.set_xscale("log")
         axes.set_xlabel("gates as trained")
@@ -79,6 +82,10 @@ def _frontier_points(records: Records, data: str, method: str) -> Iterable[tuple
     for name, point in POINTS.items():
         if method == OURS and point.data == data and (name, "frontier") in records:
             yield sum(point.widths), records[name, "frontier"]["accuracy"]["mean"], "full"
+    for name, convolution in CONVOLUTIONS.items():
+        if method == OUR_CONVOLUTIONS and convolution.data == data and (name, RECIPE) in records:
+            record = records[name, RECIPE]
+            yield record["seeds"][0]["gates"], record["accuracy"]["mean"], "full"
 
 
 def draw_gates(record: dict[str, Any]) -> Figure:

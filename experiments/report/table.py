@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from benchmarks.numbers.text import number, render_table
+from experiments.convolution import CONVOLUTIONS, RECIPE
 from experiments.frontier import POINTS, PUBLISHED
 from experiments.plans import RECIPES
 from experiments.report.records import Record, Records
@@ -43,7 +44,7 @@ def render(records: Records) -> str:
     for title, names in TITLES.items():
         rows = [row for name in names for row in _network_rows(SETTINGS[name], records)]
         parts.append(f"## {title}\n\n{render_table(NETWORK_COLUMNS, rows)}\n")
-    if any(recipe == "frontier" for _, recipe in records):
+    if any(recipe in ("frontier", RECIPE) for _, recipe in records):
         parts.append(f"## Learned wiring\n\n{render_table(FRONTIER_COLUMNS, _frontier_rows(records))}\n")
     parts.append(f"## Baselines\n\n{render_table(BASELINE_COLUMNS, _baseline_rows(records))}\n")
     if record := records.get(("breast-cancer", "splits")):
@@ -89,19 +90,26 @@ def _describe_seeds(record: Record) -> Iterable[str]:
 
 def _frontier_rows(records: Records) -> Iterable[Sequence[str]]:
     """Ours and what others published, by data set and size."""
-    rows = [
+    rows: list[tuple[str, int, tuple[str, ...]]] = [
         (each.data, each.n_gates, (each.method, "", "", f"{each.accuracy:.2f}", "", "", _join(each.source, each.note)))
         for each in PUBLISHED
     ]
     for name, point in POINTS.items():
         if record := records.get((name, "frontier")):
-            accuracy, _, _, simplified, _, ns, seconds = _describe_seeds(record)
-            n, epochs = len(record["seeds"]), record["seeds"][0]["epochs"]
-            source = f"{n} seed{'s' * (n > 1)}, {epochs} epochs"
-            tables = f"{sum(seed['tables'] for seed in record['seeds']) / n:,.0f}"
-            rows.append((point.data, sum(point.widths), ("ours", simplified, tables, accuracy, ns, seconds, source)))
+            rows.append((point.data, sum(point.widths), tuple(_describe_point("ours", record))))
+    for name, convolution in CONVOLUTIONS.items():
+        if record := records.get((name, RECIPE)):
+            n_gates = record["seeds"][0]["gates"]
+            rows.append((convolution.data, n_gates, tuple(_describe_point("ours, convolution", record))))
     for data, n_gates, (method, *others) in sorted(rows, key=lambda row: row[:2]):
         yield data, method, f"{n_gates:,}", *others
+
+
+def _describe_point(method: str, record: Record) -> Iterable[str]:
+    accuracy, _, _, simplified, _, ns, seconds = _describe_seeds(record)
+    n, tables = len(record["seeds"]), [seed["tables"] for seed in record["seeds"]]
+    yield from (method, simplified, "" if None in tables else f"{sum(tables) / n:,.0f}", accuracy, ns, seconds)
+    yield f"{n} seed{'s' * (n > 1)}, {record['seeds'][0]['epochs']} epochs"
 
 
 def _baseline_rows(records: Records) -> Iterable[Sequence[str]]:

@@ -2,7 +2,9 @@
 
 import dataclasses
 import hashlib
+import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,14 +14,18 @@ require_module("torch", "pip install -c constraints.txt torch==2.13.0")
 require_module("sklearn", "pip install -c constraints.txt scikit-learn")
 require_module("matplotlib", "pip install -c constraints.txt matplotlib")
 
+import torch
+
 from benchmarks.data import files
 from experiments import frontier, measuring, plans, splits, studies, training
+from experiments.convolution import CONVOLUTIONS, RECIPE
 from experiments.data import Dataset
 from experiments.report import records, table
 from experiments.report.figures import draw_figures
 from experiments.settings import SETTINGS, Setting
+from gatewise import nn
 from gatewise.train import Cosine
-from gatewise.wiring import LearnedWiring
+from gatewise.wiring import ConvolutionalCircuit, LearnedWiring
 
 # Two epochs do not always teach a network of a hundred gates anything.
 pytestmark = pytest.mark.filterwarnings("ignore::gatewise.train.ConvergenceWarning")
@@ -123,6 +129,41 @@ def test_a_point_of_the_frontier_is_trained_validated_and_shown(data: Dataset, t
     assert 0 < measured["tables"] < measured["gates"]
     [path] = draw_figures({("mnist-1k", "frontier"): common}, tmp_path)
     assert path.name == "frontier.png"
+
+
+def test_a_network_of_convolutions_is_trained_and_shown(data: Dataset, tmp_path: Path) -> None:
+    small = {"make": make_tiny_convolution, "k": 12, "tau": 3.0, "epochs": 12, "learning_rate": 0.2}
+    point = dataclasses.replace(CONVOLUTIONS["mnist-tree-s"], **small)
+    plan = dataclasses.replace(point.plan(data), batch_size=20)
+    folder, lines = tmp_path / "run", []
+    trained = training.train_network((), plan, data, 0, folder=folder, report=lines.append)
+    assert isinstance(trained.model.origin[1], ConvolutionalCircuit)
+    measured = measuring.measure_seed(trained, plan, data, 0)
+    assert measured["accuracy"] > 50
+    assert measured["gap"] == 0
+    assert measured["tables"] is None
+    assert training.train_network((), plan, data, 0, folder=folder, report=lines.append).model == trained.model
+    assert len(lines) == 12
+    record = {"recipe": RECIPE, "accuracy": measuring.summarize([90.0]), "seeds": [measured]}
+    record |= {"time": {"packed_ns": 95.4, "raw_ns": 1234.0}, "command": "", "machine": {"cpu": ""}}
+    text = table.render({("mnist-tree-s", RECIPE): record})
+    assert f"| mnist | ours, convolution | {measured['gates']:,} | {measured['gates_simplified']:,} |  |" in text
+    [path] = draw_figures({("mnist-tree-s", RECIPE): record}, tmp_path)
+    assert path.name == "frontier.png"
+
+
+def test_points_are_networks_of_their_data() -> None:
+    sides = {"mnist": (1, 28, 28), "fashion-mnist": (1, 28, 28), "cifar10": (3, 32, 32)}
+    for point in CONVOLUTIONS.values():
+        small = dataclasses.replace(point, k=2)
+        rows = torch.zeros(2, math.prod(sides[point.data]) * point.n_thresholds)
+        assert small.build(0)(rows).shape == (2, 10)
+
+
+def make_tiny_convolution(*, k: int, **options: Any) -> torch.nn.Module:
+    """Three classes."""
+    stages = [nn.ConvolutionStage(k, padding=0)]
+    return nn.convolutional_network((1, 9, 9), 3, stages=stages, widths=[90], **options)
 
 
 def test_plans_are_scaled_to_epochs(data: Dataset) -> None:

@@ -1,11 +1,13 @@
 """Fuzzing of the .gw reader: whatever the bytes, a valid circuit or model or a FileError, in bounded memory."""
 
+import dataclasses
 import json
 import random
 import tracemalloc
 
 import numpy as np
 import pytest
+from support.corpus import random_convolution
 from support.sealing import seal, unseal
 
 from gatewise.circuit import Circuit
@@ -15,6 +17,7 @@ from gatewise.model import Model
 from gatewise.store import FileError, from_bytes, to_bytes
 from gatewise.wiring import (
     AllInputs,
+    ConvolutionalCircuit,
     LearnedWiring,
     NearbyCandidates,
     NearbyWiring,
@@ -22,11 +25,12 @@ from gatewise.wiring import (
     SeededCircuit,
 )
 
-N_SEEDS = {"circuits": 12, "learned": 6, "models": 6}
+N_SEEDS = {"circuits": 12, "learned": 6, "convolutional": 6, "models": 6}
 N_CASES = 10_000  # per seed
-N_TRIES = {"circuits": 30_000, "learned": 24_000, "models": 8000}  # until every check was met
+N_TRIES = {"circuits": 30_000, "learned": 24_000, "convolutional": 24_000, "models": 8000}  # until every check was met
 MEMORY_EVERY = 40
 MAX_MEMORY = 64 * 2**20
+MAX_EXPANDED = 2**20  # gates at all positions; a circuit that is larger is read, but not written out
 
 VALUES = [
     None, True, False, 0, 1, 2, 3, 7, 128, 129, 255, 2**24, 2**31 - 1, 2**31, 2**63, 2**64, 10**400, -1, 0.5,
@@ -38,7 +42,8 @@ VALUES = [
 
 def base_files(kind):
     """Small files, some with several frames in each stream."""
-    return {"circuits": circuit_files, "learned": learned_files, "models": model_files}[kind]()
+    makers = {"circuits": circuit_files, "learned": learned_files, "convolutional": convolutional_files}
+    return (makers | {"models": model_files})[kind]()
 
 
 def model_files():
@@ -103,6 +108,13 @@ def learned_files():
     kinds = [RandomCandidates(5), NearbyCandidates((2, 6, 6), 3, radius=1, k=12), AllInputs()]
     circuits = [make_learned(rng, candidates, (9, 8), n_groups=4) for candidates in kinds]
     return [to_bytes(each) for circuit in circuits for each in (circuit, circuit.clear_unread())]
+
+
+def convolutional_files():
+    """Trees and pools with any gates, before each kind of circuit."""
+    circuits = [random_convolution(np.random.default_rng(seed), (1, 7, 6), n_thresholds=2) for seed in range(3)]
+    expanded = [dataclasses.replace(circuit, dense=circuit.dense.expand()) for circuit in circuits]
+    return [to_bytes(circuit) for circuit in (*circuits, *expanded)]
 
 
 def mutate_bytes(rng, data):
@@ -200,7 +212,9 @@ def read(data):
     except FileError:
         return None
     circuit = content.circuit if isinstance(content, Model) else content
-    (circuit.expand() if isinstance(circuit, SeededCircuit) else circuit).validate()
+    if isinstance(circuit, ConvolutionalCircuit) and circuit.n_gates > MAX_EXPANDED:
+        return content
+    (circuit if isinstance(circuit, Circuit) else circuit.expand()).validate()
     return content
 
 
@@ -247,6 +261,13 @@ REACHED = {
         "kind of the candidates must", "candidates must have", "k must be an integer", "k must be at most",
         "shape must", "n_thresholds must", "radius must", "in_features must be", "choices must take",
         "last byte of choices must", "the number of candidates",
+    ),
+    "convolutional": (
+        "document must have", "tensors must have", "shape must be", "shape[", "n_thresholds must be", "stages must be",
+        "must be a JSON object with a kind", "must be trees or or", "must have no",
+        "kernel_size", "stride", "padding", "gates must take",
+        "choices must take", "last byte of choices", "taps must be below", "must be at most the maps",
+        "dense must read", "kind of the dense circuit",
     ),
     "models": (
         "kind must", "document must", "encoder must be a JSON object", "circuit must be a JSON object",

@@ -1,0 +1,97 @@
+"""Networks of convolutions on images, trained on bits: published architectures, and their sizes in between.
+
+In: the name of a point. Out: its network and how it is trained. The gates of a record are those at all positions, pools
+included.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import torch
+
+from experiments.data import Dataset
+from experiments.plans import RESIDUAL, WARMUP, Plan, Stage
+from gatewise import Encoder
+from gatewise.nn import Bitwise, Residual, Softmax, strided_network, tree_network_cifar10, tree_network_mnist
+from gatewise.nn.parametrization import NO_CONSTANTS
+from gatewise.train import Chain, Cosine, Mirror, Shift
+from gatewise.train.augment import Augment
+from gatewise.wiring import unique_wiring
+
+RECIPE = "convolution"
+
+
+@dataclass(frozen=True)
+class ConvolutionPoint:
+    """A network of convolutions: its data, its architecture and size, and how it is trained.
+
+    `make` takes the size `k`, `n_thresholds`, `tau`, a seed, and options of all layers; `pixels` is the largest shift
+    of an image.
+    """
+
+    name: str
+    data: str
+    make: Callable[..., torch.nn.Module]
+    k: int
+    tau: float
+    epochs: int
+    n_thresholds: int = 3
+    temperature: float = 3.0
+    learning_rate: float = 0.05
+    batch_size: int = 128
+    pixels: int = 1
+    mirror: bool = False
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def plan(self, data: Dataset) -> Plan:
+        """How it is trained, on all training images."""
+        assert data.shape is not None
+        layout = (data.shape, self.n_thresholds)
+        steps: list[Augment] = [Shift(data.shape, self.pixels, self.n_thresholds)]
+        steps += [Mirror(*layout)] if self.mirror else []
+        return Plan(
+            Encoder.images(*layout),
+            (Stage(self.epochs, Cosine(self.learning_rate, warmup=WARMUP)),),
+            self.tau,
+            batch_size=self.batch_size,
+            augment=Chain(*steps),
+            held_out=0.0,
+            build=self.build,
+        )
+
+    def build(self, seed: int) -> torch.nn.Module:
+        """The network of a seed; its layers share one temperature."""
+        return self.make(
+            k=self.k,
+            n_thresholds=self.n_thresholds,
+            tau=self.tau,
+            seed=seed,
+            sampling=Bitwise(self.temperature),
+            parametrization=Softmax(NO_CONSTANTS, initialization=Residual(RESIDUAL)),
+            wiring=unique_wiring,
+            **self.options,
+        )
+
+
+_MNIST = ConvolutionPoint("mnist-tree-s", "mnist", tree_network_mnist, k=16, tau=6.5, epochs=30)
+_FASHION = replace(_MNIST, name="fashion-tree-s", data="fashion-mnist", n_thresholds=7, tau=13.0)
+_CIFAR = ConvolutionPoint(
+    "cifar-tree-s", "cifar10", tree_network_cifar10, k=32, tau=20.0, epochs=60, pixels=2, mirror=True
+)
+_STRIDED = replace(_CIFAR, name="cifar-strided-s", make=partial(strided_network, (3, 32, 32)), k=64)
+CONVOLUTIONS = {
+    point.name: point
+    for point in (
+        replace(_MNIST, name="mnist-tree-150k", k=11),
+        _MNIST,
+        replace(_MNIST, name="mnist-tree-m", k=64, tau=28.0),
+        _FASHION,
+        replace(_CIFAR, name="cifar-tree-400k", k=13, tau=14.0),
+        _CIFAR,
+        replace(_CIFAR, name="cifar-tree-m", k=256, tau=40.0),
+        _STRIDED,
+        replace(_STRIDED, name="cifar-strided-m", k=256, tau=63.0, n_thresholds=7),
+    )
+}
