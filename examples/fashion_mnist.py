@@ -2,8 +2,8 @@
 
     GATEWISE_DATA=DIR python examples/fashion_mnist.py
 
-DIR/fashion-mnist has the four files of https://github.com/zalandoresearch/fashion-mnist. Every pixel becomes three bits,
-one for each threshold that it exceeds; training runs on bits, so that the circuit is the network that was trained.
+DIR/fashion-mnist has the four files of https://github.com/zalandoresearch/fashion-mnist. Every pixel becomes three
+bits, one for each threshold that it exceeds; training runs on bits: the circuit is the network that was trained.
 """
 
 import gzip
