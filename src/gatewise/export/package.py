@@ -7,6 +7,7 @@ Invariant: what is written depends on the arguments only; numbers read back exac
 import math
 import os
 import re
+import warnings
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from importlib import resources
@@ -21,6 +22,8 @@ INCLUDE = r'^ *(?:#include|`include|import\b[^;]* from) "(?:\./)?{}";?$'
 """A line of C, Verilog or JavaScript that includes a file."""
 
 LINE_WIDTH = 116
+MANY_GATES = 2**18
+BYTES_PER_GATE = 63  # of a statement, wires and counts of large circuits included
 
 
 def read_template(path: str) -> str:
@@ -93,6 +96,18 @@ def format_number(value: float | int, dtype: str) -> str:
     text = repr(float(value))
     is_short = len(text) < 16 and Decimal(text) == Decimal(value)
     return (text if is_short else float(value).hex()) + ("f" if dtype == "float32" else "")
+
+
+def warn_large(n_gates: int, advice: str) -> None:
+    """Tell the user, before it is written, how large code with a statement for each gate gets; called by `to_...`.
+
+    Examples
+    --------
+    >>> warn_large(1000, "simplify it first")
+    """
+    if n_gates > MANY_GATES:
+        megabytes = n_gates * BYTES_PER_GATE / 2**20
+        warnings.warn(f"{n_gates:,} gates make about {megabytes:,.0f} MB of code; {advice}", stacklevel=3)
 
 
 def save_package(package: Mapping[str, bytes], folder: str | os.PathLike[str]) -> None:

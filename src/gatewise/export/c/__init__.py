@@ -9,9 +9,9 @@ from gatewise.circuit import Circuit
 from gatewise.export.c.constants import write_head_tables, write_sizes, write_strings
 from gatewise.export.c.table import write_table
 from gatewise.export.c.unrolled import write_unrolled
-from gatewise.export.package import Package, read_template, write_array
+from gatewise.export.package import Package, read_template, warn_large, write_array
 from gatewise.export.page import describe_source, fill_page
-from gatewise.export.source import Source, Style, make_source
+from gatewise.export.source import Source, Style, make_source, take_apart
 from gatewise.export.vectors import write_vectors
 from gatewise.model import Model
 
@@ -50,6 +50,8 @@ def to_c(
     True
     """
     source = make_source(model, style=style, name=name, dtype=dtype)
+    if style == "unrolled":
+        warn_large(take_apart(model)[0].n_gates, "style='table' is a tenth of that")
     files = write_code(source)
     files["check.c"] = source.fill("c/check.c")
     files["vectors.txt"] = write_vectors(source)

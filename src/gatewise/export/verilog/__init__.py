@@ -6,6 +6,7 @@ Invariant: outputs are those of `gatewise.run.reference`; equal models give equa
 
 from gatewise.circuit import Circuit
 from gatewise.export.comparisons import warn_of_range
+from gatewise.export.package import warn_large
 from gatewise.export.pins import HeadForm, as_comment, check_name, name_pins
 from gatewise.export.source import take_apart
 from gatewise.export.verilog.bench import write_readme, write_testbench, write_vectors
@@ -60,6 +61,7 @@ def to_verilog(
     ['README.md', 'vectors.txt', 'xor2.v', 'xor2_tb.v']
     """
     circuit, model_head = take_apart(source)
+    warn_large(circuit.n_gates, "simplify a circuit, or train a smaller network")
     default: HeadForm = "bits" if model_head is None else "class" if isinstance(model_head, Classes) else "counts"
     cells = _make_cells(circuit, head or default, pipeline, lut_inputs, is_encoded=fixed_point is not None)
     comments = [as_comment(bit) for bit in name_pins(source).input_names]
