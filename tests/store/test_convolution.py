@@ -98,7 +98,7 @@ def test_what_would_be_too_large_to_expand_unasked_is_written_out_or_refused() -
     hostile = seal(tensors, json.dumps(changed))
     tracemalloc.start()
     try:
-        with pytest.raises(FileError, match=f"at most {MAX_UNROLLED} gates at all positions, got 1078"):
+        with pytest.raises(FileError, match=f"must number at most {MAX_UNROLLED} at all positions, got 1078"):
             from_bytes(hostile)
         assert tracemalloc.get_traced_memory()[1] < 2**23
     finally:

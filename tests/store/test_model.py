@@ -95,7 +95,11 @@ def change_circuit(model: Model, gate: bytes | None = None, **change: object) ->
 @pytest.mark.parametrize(
     ("gate", "change", "message"),
     [
-        (None, {"kind": "random"}, "kind of a model's circuit must be circuit or seeded, got 'random'; upgrade"),
+        (
+            None,
+            {"kind": "random"},
+            "kind of a model's circuit must be circuit, seeded or convolutional, got 'random'; upgrade",
+        ),
         (None, {"kind": "circuit"}, "tensors must have a, b, group_ptr, outputs"),
         (None, {"n_inputs": 801}, "circuit must have 800 inputs, as the encoder has bits, got 801"),
         (None, {"n_inputs": 2**24}, "circuit must have 800 inputs, as the encoder has bits, got 16777216"),
@@ -124,7 +128,9 @@ def test_parts_must_fit_before_they_are_simplified() -> None:
     circuit = make_seeded().expand()
     with pytest.raises(ValueError, match="circuit must have 3 inputs, as the encoder has bits, got 2"):
         Model.build(Encoder.images((1, 3), 1), Circuit(2, [], [], [], [2], [0, 1]), Classes((0,), 1.0, 1))
-    with pytest.raises(TypeError, match="circuit must be of type Circuit or SeededCircuit, got Encoder"):
+    with pytest.raises(
+        TypeError, match="circuit must be of type Circuit or SeededCircuit or ConvolutionalCircuit, got"
+    ):
         build(Encoder.images(SHAPE, 2))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="circuit must be of type Circuit, got SeededCircuit"):
         Model(Encoder.images(SHAPE, 2), make_seeded(), HEAD)  # type: ignore[arg-type]

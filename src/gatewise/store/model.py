@@ -68,17 +68,17 @@ def restore_model(tensors: Tensors, document: Document) -> Model:
         raise FileError(f"kind of a model's circuit must be {kinds}, got {kind!r:.60}; upgrade gatewise")
     compact = restorers[kind](parts["circuit"], document["circuit"])
     if excess := _find_excess(compact):
-        raise ValueError(f"a model's circuit must have {excess}")
+        raise ValueError(excess)
     return Model.build(encoder, compact, head)
 
 
 def _find_excess(circuit: CompactCircuit) -> str | None:
-    """What a circuit has too much of for a reader to expand it unasked, as the rule that it breaks; None if nothing."""
+    """What a circuit has too much of for a reader to expand it unasked, as an error says it; None if nothing."""
     last = circuit.dense if isinstance(circuit, ConvolutionalCircuit) else circuit
     if isinstance(last, SeededCircuit) and len(last.gates) > MAX_LAYERS:
-        return f"at most {MAX_LAYERS} layers, got {len(last.gates)}"
+        return f"layers of a model's circuit must number at most {MAX_LAYERS}, got {len(last.gates)}"
     if isinstance(circuit, ConvolutionalCircuit) and circuit.n_gates > MAX_UNROLLED:
-        return f"at most {MAX_UNROLLED} gates at all positions, got {circuit.n_gates}"
+        return f"gates of a model's circuit must number at most {MAX_UNROLLED} at all positions, got {circuit.n_gates}"
     return None
 
 
