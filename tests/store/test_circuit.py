@@ -199,8 +199,8 @@ def test_every_flipped_bit_is_refused_or_harmless():
             to_bytes(HALF_ADDER)[:-1] + b"\xff",
             "sha256 must match the content, got another one; copy it again",
         ),
-        (seal({}, "{}"), "kind must be one of model, circuit, seeded, got None; upgrade"),
-        (seal({}, '{"kind": []}'), r"kind must be one of model, circuit, seeded, got \[\]; upgrade"),
+        (seal({}, "{}"), "kind must be one of model, circuit, seeded, convolutional, got None; upgrade"),
+        (seal({}, '{"kind": []}'), r"kind must be one of model, circuit, seeded, convolutional, got \[\]; upgrade"),
         (seal({}, '{"kind": "circuit"}'), "tensors must have a, b, gate, group_ptr, outputs"),
         (change_document(HALF_ADDER, color=1), "document must have no 'color'; upgrade gatewise"),
         (change_document(HALF_ADDER, n_inputs=1), r"b\[0\] must be a wire below the gate's own, got 3; copy"),
@@ -345,7 +345,7 @@ def test_too_many_inputs_are_refused_when_saving(tmp_path):
 
 
 def test_other_contents_are_refused(tmp_path):
-    with pytest.raises(TypeError, match="content must be a Model, a Circuit or a SeededCircuit, got str; estimators"):
+    with pytest.raises(TypeError, match="content must be a Model or a circuit, got str; estimators"):
         save(tmp_path / "x.gw", "circuit")
     assert os.listdir(tmp_path) == []
 
