@@ -61,7 +61,7 @@ struct Case {
     for (uint64_t& each : x) each = uint64_t{random_bits()} << 32 | random_bits();
   }
 
-  gw::BitLayer layer() const { return {gates.data(), a.data(), b.data(), coefficients.data()}; }
+  gw::BitLayer layer() const { return {gates.data(), a.data(), b.data(), coefficients.data(), 1, false}; }
   gw::GradRows grad_rows() const { return {grads.data(), kPerRow}; }
   double grad(size_t gate, size_t s) const { return grads[gate / kPerRow * row + s]; }
   bool operand(size_t pin, size_t gate, size_t s) const {

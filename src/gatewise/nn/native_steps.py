@@ -113,7 +113,7 @@ class BitSteps:
         pins: list[Any] = []
         for layer, moments in zip(self._layers, self._moments, strict=True):
             is_learned = isinstance(layer, LearnedLayer)
-            wires.append(None if is_learned else tuple(each.numpy() for each in layer.wires()))
+            wires.append(None if is_learned else (*(each.numpy() for each in layer.wires()), layer.out_features))
             tensors = (layer.candidates, layer.pins, *moments["pins"]) if isinstance(layer, LearnedLayer) else ()
             pins.append(tuple(each.detach().numpy() for each in tensors) or None)
         first, second = _weight_moments(self._moments)

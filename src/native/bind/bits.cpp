@@ -22,7 +22,8 @@ using Cube = nb::ndarray<Value, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 // Candidates, logits and both moments of a layer's pins, 2 x n_gates x k each.
 using PinArrays = std::tuple<Cube<const int32_t>, Cube<float>, Cube<float>, Cube<float>>;
-using Wires = std::pair<Array<int32_t>, Array<int32_t>>;
+// Operands of a layer's outputs, and how many gates they share; 0: outputs are the larger of their operands.
+using Wires = std::tuple<Array<int32_t>, Array<int32_t>, size_t>;
 
 // A stack of gates on bits, and all that a step of it changes. Without operators `gates` the weights are the angles of
 // truth tables.
@@ -41,11 +42,11 @@ class BitStepper {
     const size_t n = moments_.size();
     require(wires.size() == n && scales_.size() == n && frozen.size() == n,
             "wires, pins, weights, scales and frozen must be one per layer");
-    require(n_groups >= 1 && n >= 1 && weights_.values.back().shape(1) % n_groups == 0,
+    require(n_groups >= 1 && n >= 1 && stack_.n_outputs() % n_groups == 0,
             "n_groups must divide the width of the last layer");
     for (size_t i = 0; i < n; ++i) {
-      require(weights_.values[i].shape(1) == widths_[i], "weights must have one column per gate");
-      if (frozen[i]) moments_[i] = {};
+      require(weights_.values[i].shape(1) == n_gates_[i], "weights must have one column per gate");
+      if (frozen[i] || !n_gates_[i]) moments_[i] = {};
     }
   }
 
@@ -71,18 +72,23 @@ class BitStepper {
     require(wires.size() == pins_.size(), "wires and pins must be one per layer");
     std::vector<gw::BitStack::Wiring> wirings;
     candidates_.reserve(pins_.size());
+    bool has_pins = false;
     for (size_t i = 0; i < wires.size(); ++i) {
       require(wires[i].has_value() != pins_[i].has_value(), "a layer must have either wires or pins");
       wirings.push_back(wires[i] ? fix_wires(*wires[i], width) : choose_wires(*pins_[i], width));
       width = wirings.back().a.size();
-      widths_.push_back(width);
+      n_gates_.push_back(wirings.back().n_gates);
+      require(!has_pins || n_gates_[i] == width, "layers after one with pins must not share gates");
+      has_pins |= pins_[i].has_value();
     }
     return wirings;
   }
 
   static gw::BitStack::Wiring fix_wires(const Wires& wires, size_t width) {
-    require(wires.first.size() == wires.second.size(), "operands a and b must have equal lengths");
-    return {copy_operands(wires.first, width), copy_operands(wires.second, width), std::nullopt};
+    const auto& [a, b, n_gates] = wires;
+    require(a.size() >= 1 && a.size() == b.size(), "operands a and b must have equal lengths, not 0");
+    require(n_gates == 0 || a.size() % n_gates == 0, "operands must be as many for every gate");
+    return {copy_operands(a, width + 1), copy_operands(b, width + 1), std::nullopt, n_gates};
   }
 
   gw::BitStack::Wiring choose_wires(const PinArrays& arrays, size_t width) {
@@ -97,12 +103,12 @@ class BitStepper {
       require(wire >= 0 && static_cast<size_t>(wire) < width, "candidates must index the layer before");
     const gw::Pins pins{candidates_.back().data(), logits.data(), first.data(), second.data(), n,
                         static_cast<uint32_t>(k)};
-    return {std::vector<int32_t>(n), std::vector<int32_t>(n), pins};
+    return {std::vector<int32_t>(n), std::vector<int32_t>(n), pins, n};
   }
 
   const std::vector<std::optional<PinArrays>> pins_;
   std::vector<std::vector<int32_t>> candidates_;  // own copies, so that they stay as they were checked
-  std::vector<size_t> widths_;
+  std::vector<size_t> n_gates_;
   gw::BitStack stack_;
   const std::vector<uint8_t> gates_;
   const Weights weights_;

@@ -2,6 +2,7 @@
 #include "train/kernels.hpp"
 
 #include "train/bits/pins.inc.hpp"
+#include "train/bits/tiles.inc.hpp"
 #include "train/gates.inc.hpp"
 #include "train/light.inc.hpp"
 #include "train/mixture.inc.hpp"

@@ -73,13 +73,28 @@ struct TermTable {
 };
 constexpr TermTable kTerms;
 
+// How many gates from i on, all before `end`, read neighboring wires: as many bits of one gate.
+inline size_t count_neighbors(const BitLayer& layer, size_t i, size_t end) {
+  const int32_t *a = layer.a + i, *b = layer.b + i;
+  size_t n = 1;
+  while (i + n < end && a[n] - a[0] == int32_t(n) && b[n] - b[0] == int32_t(n)) ++n;
+  return n;
+}
+
 void evaluate(const BitLayer& layer, size_t n_words, size_t begin, size_t end, const uint64_t* x, uint64_t* y) {
-  for (size_t i = begin; i < end; ++i) {
-    const Terms t = kTerms.of[layer.gates[i]];
-    const uint64_t* a = x + size_t(layer.a[i]) * n_words;
-    const uint64_t* b = x + size_t(layer.b[i]) * n_words;
-    uint64_t* to = y + i * n_words;
-    for (size_t w = 0; w < n_words; ++w) to[w] = t.one ^ (t.a & a[w]) ^ (b[w] & (t.b ^ (t.ab & a[w])));
+  const size_t n_positions = layer.n_positions;
+  size_t stop = begin / n_positions * n_positions;
+  for (size_t i = begin; i < end;) {
+    const Terms t = kTerms.of[layer.gates[stop / n_positions]];
+    stop = std::min(end, stop + n_positions);
+    while (i < stop) {
+      const size_t n = count_neighbors(layer, i, stop);
+      const uint64_t* a = x + size_t(layer.a[i]) * n_words;
+      const uint64_t* b = x + size_t(layer.b[i]) * n_words;
+      uint64_t* to = y + i * n_words;
+      for (size_t w = 0; w < n * n_words; ++w) to[w] = t.one ^ (t.a & a[w]) ^ (b[w] & (t.b ^ (t.ab & a[w])));
+      i += n;
+    }
   }
 }
 
@@ -155,58 +170,6 @@ void pass_back(const BitLayer& layer, size_t n_words, size_t begin, size_t end, 
         store(grad_x + wire * 64 * n_words + h * kBitTile + v * kLanes, sums[v]);
     }
   }
-}
-
-// The rows that gate i adds to.
-inline void prefetch_tile(const BitLayer& layer, size_t i, const float* grad_x) {
-  for (const int32_t wire : {layer.a[i], layer.b[i]}) {
-    __builtin_prefetch(grad_x + size_t(wire) * kBitTile, 1);
-    __builtin_prefetch(grad_x + size_t(wire) * kBitTile + kBitTile / 2, 1);
-  }
-}
-
-// The way back through gates on one tile of samples; `grad_x` is added to, if there is one.
-template <bool kHasInput>
-void backward_gates(const BitLayer& layer, size_t n_gates, const uint32_t* x, const GradRows& grads, float* grad_x,
-                    float* grad_coefficients, bool is_first) {
-  const LaneBits lanes;
-  const float* row = grads.values;
-  for (size_t i = 0, of_row = 0; i < n_gates; ++i, ++of_row) {
-    if (of_row == grads.per_row) row += kBitTile, of_row = 0;
-    const size_t a = size_t(layer.a[i]), b = size_t(layer.b[i]);
-    const Ints bits_a = splat_bits(x[a]), bits_b = splat_bits(x[b]);
-    if (kHasInput) prefetch_tile(layer, std::min(i + kAhead, n_gates - 1), grad_x);
-    const float* c = layer.coefficients + 4 * i;
-    const Floats c1 = splat(c[1]), c2 = splat(c[2]), c3 = splat(c[3]);
-    Floats s0 = {}, s1 = {}, s2 = {}, s3 = {};
-#pragma GCC unroll 8
-    for (size_t v = 0; v < kTileVectors; ++v) {
-      const Ints mask_a = lanes.mask(bits_a, v), mask_b = lanes.mask(bits_b, v);
-      const Floats g = load(row + v * kLanes), ga = keep(g, mask_a), gb = keep(g, mask_b);
-      s0 += g;
-      s1 += ga;
-      s2 += gb;
-      s3 += keep(ga, mask_b);
-      if (!kHasInput) continue;
-      // The derivative by a is c1 + c3 b, and by b it is c2 + c3 a. Both may be one wire.
-      float* to_a = grad_x + a * kBitTile + v * kLanes;
-      float* to_b = grad_x + b * kBitTile + v * kLanes;
-      store(to_a, load(to_a) + c1 * g + c3 * gb);
-      store(to_b, load(to_b) + c2 * g + c3 * ga);
-    }
-    Quadruple sums = sum_lanes(s0, s1, s2, s3), before;
-    if (!is_first) {
-      std::memcpy(&before, grad_coefficients + 4 * i, sizeof before);
-      sums += before;
-    }
-    std::memcpy(grad_coefficients + 4 * i, &sums, sizeof sums);
-  }
-}
-
-void backward_tile(const BitLayer& layer, size_t n_gates, const uint32_t* x, const GradRows& grads, float* grad_x,
-                   float* grad_coefficients, bool is_first) {
-  (grad_x ? backward_gates<true> : backward_gates<false>)(layer, n_gates, x, grads, grad_x, grad_coefficients,
-                                                          is_first);
 }
 
 }  // namespace

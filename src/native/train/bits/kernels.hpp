@@ -24,16 +24,19 @@ inline uint32_t tile_of(const uint64_t* words, size_t tile) {
   return bits;
 }
 
-// Gate i is gates[i] of wires a[i] and b[i] of the layer before. Gradients see it relaxed: c0 + c1 a + c2 b + c3 ab,
-// with coefficients[4 i .. 4 i + 3].
+// Output i reads wires a[i] and b[i] of the layer before by gate g = i / n_positions, which is the operator gates[g].
+// Gradients see it relaxed: c0 + c1 a + c2 b + c3 ab, with coefficients[4 g .. 4 g + 3]; or, if these are null, as the
+// larger of a and b.
 struct BitLayer {
   const uint8_t* gates;
   const int32_t* a;
   const int32_t* b;
   const float* coefficients;
+  size_t n_positions;
+  bool reads_once;  // whether every wire of the layer before is one operand of one output
 };
 
-// Gradients of a layer's outputs. Neighbors share a row where only their sum is read: gate i has row i / per_row.
+// Gradients of a layer's outputs. Neighbors share a row where only their sum is read: output i has row i / per_row.
 struct GradRows {
   const float* values;
   size_t per_row;
@@ -69,7 +72,8 @@ constexpr size_t kMaxBitSamples = size_t{1} << 15;
 // Floats of scratch that update_pins needs: the gradients of two pins, the same in 16 bits, and their sums.
 constexpr size_t pin_scratch(size_t n_words, uint32_t k) { return 3 * 64 * n_words + 2 * (size_t{k} + 64); }
 
-// Each works on gates, or wires, begin .. end - 1 of a layer; x are the wires of the layer before.
+// Each works on gates, outputs or wires begin .. end - 1 of a layer; x are the wires of the layer before. `sum`, `update_pins`
+// and `pass_back` are for layers whose gates have one position each.
 struct BitKernels {
   // The operator with the largest logit, the lowest on ties, and the coefficients that gradients see.
   void (*choose_gates)(const Mixture& mixture, size_t begin, size_t end, float* coefficients, uint8_t* gates);
@@ -89,9 +93,9 @@ struct BitKernels {
   // Gradients of the wires, from all gates that read them.
   void (*pass_back)(const BitLayer& layer, size_t n_words, size_t begin, size_t end, const uint64_t* x,
                     const GradRows& grads, const Readers& readers, float* grad_x);
-  // All gates of a layer on one tile: x has the bits of a wire in a word, and rows are kBitTile floats. Adds to grad_x
-  // (if not null) and to grad_coefficients, which are overwritten if `is_first`.
-  void (*backward_tile)(const BitLayer& layer, size_t n_gates, const uint32_t* x, const GradRows& grads, float* grad_x,
+  // All outputs of a layer on one tile: x has the bits of a wire in a word, and rows are kBitTile floats. Adds to
+  // grad_x (if not null; overwritten if the layer reads once) and to grad_coefficients (overwritten if `is_first`).
+  void (*backward_tile)(const BitLayer& layer, size_t n_out, const uint32_t* x, const GradRows& grads, float* grad_x,
                         float* grad_coefficients, bool is_first);
 };
 

@@ -10,12 +10,22 @@ namespace {
 
 // Gates, or wires, that a thread takes at a time; fewer where each of them sums over many candidates.
 constexpr size_t kChunk = 256, kPinChunk = 32;
-// Gates times words below which waking threads takes longer than the work.
+// Outputs times words below which waking threads takes longer than the work.
 constexpr size_t kSmallWork = 8'000;
 // Gradients of coefficients are summed in this many fixed shares of the tiles, then share after share.
 constexpr size_t kShares = 4;
+// The operator of a maximum.
+constexpr uint8_t kMaximum = gates::kOr;
 
 const BitKernels& kernels() { return best_target().train.bits; }
+
+bool reads_once(size_t n_wires, const BitStack::Wiring& wiring) {
+  std::vector<uint8_t> n_readers(n_wires + 1);
+  for (const auto* operands : {&wiring.a, &wiring.b})
+    for (const int32_t wire : *operands)
+      if (n_readers[static_cast<size_t>(wire)]++ && static_cast<size_t>(wire) < n_wires) return false;
+  return std::all_of(n_readers.begin(), n_readers.end() - 1, [](uint8_t n) { return n == 1; });
+}
 
 // Calls work(thread, begin, end) for chunks of 0 .. n - 1.
 template <typename Work>
@@ -44,27 +54,32 @@ void ReaderLists::build(size_t n_wires, const std::vector<int32_t>& a, const std
 
 BitStack::BitStack(uint32_t n_inputs, std::vector<Wiring> wirings, uint32_t n_groups)
     : n_inputs_(n_inputs), n_groups_(n_groups), wirings_(std::move(wirings)), readers_(wirings_.size()) {
-  size_t width = n_inputs, first_wire = 0, first_gate = 0;
-  for (size_t l = 0; l < wirings_.size(); ++l) {
+  const size_t n_layers = wirings_.size();
+  lowest_pins_ = 0;
+  while (lowest_pins_ < n_layers && !wirings_[lowest_pins_].pins) ++lowest_pins_;
+  tile_width_ = n_groups;
+  size_t width = n_inputs;
+  for (size_t l = 0; l < n_layers; ++l) {
     const Wiring& wiring = wirings_[l];
-    const size_t n_out = wiring.a.size();
-    places_.push_back({width, n_out, first_gate, first_wire});
-    if (!wiring.pins) readers_[l].build(width, wiring.a, wiring.b);
+    places_.push_back({width, wiring.a.size(), n_gates_, n_wires_, reads_once(width, wiring)});
     if (wiring.pins) max_candidates_ = std::max(max_candidates_, wiring.pins->k);
-    if (l + 1 < wirings_.size()) max_hidden_ = std::max(max_hidden_, n_out);
-    first_wire += width;
-    first_gate += n_out;
-    width = n_out;
+    if (l > lowest_pins_ && !wiring.pins) readers_[l].build(width + 1, wiring.a, wiring.b);
+    if (l > 0 && l >= lowest_pins_) row_width_ = std::max(row_width_, width);
+    if (l > 0 && l <= lowest_pins_) tile_width_ = std::max(tile_width_, width + 1);
+    n_wires_ += width + 1;
+    n_gates_ += wiring.n_gates;
+    width = wiring.a.size();
   }
-  gates_.resize(first_gate);
-  coefficients_.resize(4 * first_gate);
-  grad_coefficients_.resize((max_candidates_ ? 1 : kShares) * 4 * first_gate);
+  n_wires_ += width;
+  gates_.resize(n_gates_);
+  coefficients_.resize(4 * n_gates_);
+  grad_coefficients_.resize((lowest_pins_ ? kShares : 1) * 4 * n_gates_);
 }
 
 double BitStack::run(const Samples& x, const Loss& loss, const Update& update, const Adam& adam, Pool& pool) {
   const size_t n_words = (x.n_samples + 63) / 64;
   Pool alone(1);
-  const bool is_small = n_words * n_gates() * std::max<size_t>(1, max_candidates_ / 4) < kSmallWork;
+  const bool is_small = n_words * n_wires_ * std::max<size_t>(1, max_candidates_ / 4) < kSmallWork;
   Pool& workers = is_small ? alone : pool;
   reserve(n_words, workers.threads());
   choose(update, workers);
@@ -80,11 +95,10 @@ void BitStack::reserve(size_t n_words, size_t n_threads) {
   const size_t row = 64 * n_words;
   if (n_words != n_words_) {
     n_words_ = n_words;
-    bits_ = std::make_unique<Buffer<uint64_t>>((n_inputs_ + n_gates()) * n_words);
+    bits_ = std::make_unique<Buffer<uint64_t>>(n_wires_ * n_words);
     if (max_candidates_)
-      for (auto& each : grads_) each = std::make_unique<Buffer<float>>(max_hidden_ * row);
-    else
-      tiles_ = std::make_unique<Buffer<uint32_t>>((n_inputs_ + n_gates()) * 2 * n_words);
+      for (auto& each : grads_) each = std::make_unique<Buffer<float>>(row_width_ * row);
+    if (lowest_pins_) tiles_ = std::make_unique<Buffer<uint32_t>>(n_wires_ * 2 * n_words);
     of_groups_ = std::make_unique<Buffer<float>>(2 * n_groups_ * row);
     octets_.resize(8 * words_per_pass(n_inputs_) * octet_pitch(n_inputs_));
     no_row_.resize(n_inputs_);
@@ -93,9 +107,8 @@ void BitStack::reserve(size_t n_words, size_t n_threads) {
   }
   const size_t of_thread = std::max(pin_scratch(n_words, max_candidates_), 2 * n_groups_ * kTile);
   while (scratch_.size() < n_threads) scratch_.emplace_back(of_thread);
-  const size_t of_tile = (2 * max_hidden_ + n_groups_) * kBitTile;
-  while (!max_candidates_ && tile_grads_.size() < n_threads)
-    tile_grads_.push_back(std::make_unique<Buffer<float>>(of_tile));
+  while (lowest_pins_ && tile_grads_.size() < n_threads)
+    tile_grads_.push_back(std::make_unique<Buffer<float>>(2 * tile_width_ * kBitTile));
 }
 
 void BitStack::choose(const Update& update, Pool& pool) {
@@ -106,7 +119,7 @@ void BitStack::choose(const Update& update, Pool& pool) {
     run_chunks(pool, wiring.a.size(), kChunk, [&](size_t, size_t begin, size_t end) noexcept {
       kernels().choose_wires(*wiring.pins, begin, end, wiring.a.data(), wiring.b.data());
     });
-    if (l > 0) readers_[l].build(places_[l].n_in, wiring.a, wiring.b);
+    if (l > 0) readers_[l].build(places_[l].n_in + 1, wiring.a, wiring.b);
   }
 }
 
@@ -119,7 +132,7 @@ void BitStack::pack(const Samples& x) noexcept {
 
 void BitStack::forward(Pool& pool) {
   for (size_t l = 0; l < places_.size(); ++l) {
-    uint64_t* y = bits_->data() + (n_inputs_ + places_[l].first_gate) * n_words_;
+    uint64_t* y = bits_->data() + places_[l].first_output() * n_words_;
     run_chunks(pool, places_[l].n_out, kChunk, [&](size_t, size_t begin, size_t end) noexcept {
       kernels().evaluate(view(l), n_words_, begin, end, wires_of(l), y);
     });
@@ -130,7 +143,7 @@ double BitStack::differentiate(const Loss& loss, Pool& pool) {
   const size_t row = 64 * n_words_, size = places_.back().n_out / n_groups_;
   float* counts = of_groups_->data();
   float* grads = counts + n_groups_ * row;
-  const uint64_t* outputs = bits_->data() + (n_inputs_ + places_.back().first_gate) * n_words_;
+  const uint64_t* outputs = bits_->data() + places_.back().first_output() * n_words_;
   pool.run(n_groups_, [&](size_t, size_t group) noexcept {
     kernels().count(outputs, n_words_, group * size, (group + 1) * size, counts + group * row);
     std::fill(grads + group * row, grads + (group + 1) * row, 0.0f);
@@ -149,52 +162,53 @@ double BitStack::differentiate(const Loss& loss, Pool& pool) {
 }
 
 Shares BitStack::backward(size_t n_samples, const Update& update, const Adam& adam, Pool& pool) {
-  size_t lowest = 0;  // layer that learns
-  while (lowest < places_.size() && !update.moments[lowest].weights) ++lowest;
-  if (!max_candidates_) return backward_tiles(n_samples, lowest, pool);
+  size_t lowest = 0, l = places_.size();  // lowest: layer that learns
+  while (lowest < l && !update.moments[lowest].weights) ++lowest;
   GradRows grads{of_groups_->data() + n_groups_ * 64 * n_words_, places_.back().n_out / n_groups_};
-  for (size_t l = places_.size(); l-- > lowest;) {
-    float* grad_x = grads_[l % 2]->data();
+  while (l > std::max(lowest, lowest_pins_)) {
+    float* grad_x = grads_[--l % 2]->data();
     if (l > lowest) pass_back(l, grads, grad_x, pool);
     if (update.moments[l].weights) sum(l, grads, update, adam, pool);
     grads = {grad_x, 1};
   }
-  return {grad_coefficients_.data(), 1, 0, 1.0f};
+  const size_t n_shares = l > lowest ? backward_tiles(n_samples, {lowest, l}, grads, pool) : 1;
+  return {grad_coefficients_.data(), n_shares, 4 * n_gates_, 1.0f};
 }
 
 // Without pins no sum needs a whole row of gradients: a tile goes back through all layers at once, near the core.
-Shares BitStack::backward_tiles(size_t n_samples, size_t lowest, Pool& pool) {
-  const size_t n_wires = n_inputs_ + n_gates(), n_values = 4 * n_gates();
+// Returns the number of shares; those after the first stay 0 for the layers above.
+size_t BitStack::backward_tiles(size_t n_samples, Range layers, const GradRows& grads, Pool& pool) {
   const size_t n_tiles = (n_samples + kBitTile - 1) / kBitTile, n_shares = std::min(kShares, n_tiles);
-  run_chunks(pool, n_wires, kChunk, [&](size_t, size_t begin, size_t end) noexcept {
+  run_chunks(pool, places_[layers.end - 1].first_output(), kChunk, [&](size_t, size_t begin, size_t end) noexcept {
     for (size_t wire = begin; wire < end; ++wire)
       for (size_t tile = 0; tile < n_tiles; ++tile)
-        tiles_->data()[tile * n_wires + wire] = tile_of(bits_->data() + wire * n_words_, tile);
+        tiles_->data()[tile * n_wires_ + wire] = tile_of(bits_->data() + wire * n_words_, tile);
   });
   pool.run(n_shares, [&](size_t thread, size_t share) noexcept {
     const size_t first = n_tiles * share / n_shares;
     for (size_t tile = first; tile < n_tiles * (share + 1) / n_shares; ++tile)
-      backward_tile(tile, lowest, tile_grads_[thread]->data(), grad_coefficients_.data() + n_values * share,
+      backward_tile(tile, layers, grads, tile_grads_[thread]->data(), grad_coefficients_.data() + 4 * n_gates_ * share,
                     tile == first);
   });
-  return {grad_coefficients_.data(), n_shares, n_values, 1.0f};
+  return n_shares;
 }
 
-void BitStack::backward_tile(size_t tile, size_t lowest, float* scratch, float* grad_coefficients,
-                             bool is_first) const {
-  const float* of_groups = of_groups_->data() + n_groups_ * 64 * n_words_ + tile * kBitTile;
-  float* buffers[2] = {scratch, scratch + max_hidden_ * kBitTile};
-  float* rows = scratch + 2 * max_hidden_ * kBitTile;
-  for (size_t g = 0; g < n_groups_; ++g) std::copy_n(of_groups + g * 64 * n_words_, kBitTile, rows + g * kBitTile);
-  GradRows grads{rows, places_.back().n_out / n_groups_};
-  const uint32_t* x = tiles_->data() + tile * (n_inputs_ + n_gates());
-  for (size_t l = places_.size(); l-- > lowest;) {
+void BitStack::backward_tile(size_t tile, Range layers, const GradRows& grads, float* scratch,
+                             float* grad_coefficients, bool is_first) const {
+  float* buffers[2] = {scratch, scratch + tile_width_ * kBitTile};
+  float* rows = buffers[layers.end % 2];
+  const size_t n_rows = places_[layers.end - 1].n_out / grads.per_row;
+  for (size_t r = 0; r < n_rows; ++r)
+    std::copy_n(grads.values + r * 64 * n_words_ + tile * kBitTile, kBitTile, rows + r * kBitTile);
+  GradRows of_tile{rows, grads.per_row};
+  const uint32_t* x = tiles_->data() + tile * n_wires_;
+  for (size_t l = layers.end; l-- > layers.lowest;) {
     const Place& place = places_[l];
-    float* grad_x = l > lowest ? buffers[l % 2] : nullptr;
-    if (grad_x) std::fill_n(grad_x, place.n_in * kBitTile, 0.0f);
-    kernels().backward_tile(view(l), place.n_out, x + place.first_wire, grads, grad_x,
+    float* grad_x = l > layers.lowest ? buffers[l % 2] : nullptr;
+    if (grad_x && !place.reads_once) std::fill_n(grad_x, place.n_in * kBitTile, 0.0f);
+    kernels().backward_tile(view(l), place.n_out, x + place.first_wire, of_tile, grad_x,
                             grad_coefficients + 4 * place.first_gate, is_first);
-    grads = {grad_x, 1};
+    of_tile = {grad_x, 1};
   }
 }
 
@@ -218,8 +232,16 @@ void BitStack::sum(size_t l, const GradRows& grads, const Update& update, const 
 }
 
 BitLayer BitStack::view(size_t l) const {
-  const size_t first = places_[l].first_gate;
-  return {gates_.data() + first, wirings_[l].a.data(), wirings_[l].b.data(), coefficients_.data() + 4 * first};
+  const Wiring& wiring = wirings_[l];
+  const Place& place = places_[l];
+  if (!wiring.n_gates)
+    return {&kMaximum, wiring.a.data(), wiring.b.data(), nullptr, place.n_out, place.reads_once};
+  return {gates_.data() + place.first_gate,
+          wiring.a.data(),
+          wiring.b.data(),
+          coefficients_.data() + 4 * place.first_gate,
+          place.n_out / wiring.n_gates,
+          place.reads_once};
 }
 
 }  // namespace gatewise

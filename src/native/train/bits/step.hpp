@@ -1,7 +1,8 @@
 // A whole step of training on bits: choose gates and wires, run the batch forward as packed words, differentiate the
 // loss, go back through the layers with float gradients, and update the logits of gates and pins with Adam.
 //
-// Every sum is taken by one thread in a fixed order, or in fixed shares of the samples, so that the weights do not
+// Layers from the lowest one with pins on go back gate by gate, with rows of all samples; those below it, or all, tile by
+// tile. Every sum is taken by one thread in a fixed order, or in fixed shares of the samples, so that the weights do not
 // depend on the number of threads.
 #pragma once
 
@@ -29,10 +30,13 @@ class ReaderLists {
 
 class BitStack {
  public:
-  // The wires of a layer's gates, fixed, or as the pins choose them at every step.
+  // The wires of a layer's outputs, fixed, or as the pins choose them at every step. A gate is shared by as many
+  // consecutive outputs, its positions; without gates, an output is the larger of a and b. The wire after the last one
+  // of the layer before is the constant 0. Layers after one with pins have gates of one position.
   struct Wiring {
     std::vector<int32_t> a, b;
     std::optional<Pins> pins;
+    size_t n_gates = a.size();
   };
 
   // Outputs are sums over equal consecutive groups of the last layer, at least one.
@@ -40,7 +44,8 @@ class BitStack {
 
   uint32_t n_inputs() const { return n_inputs_; }
   uint32_t n_groups() const { return n_groups_; }
-  size_t n_gates() const { return gates_.size(); }
+  size_t n_gates() const { return n_gates_; }
+  size_t n_outputs() const { return places_.back().n_out; }  // of the last layer
 
   struct Update {
     const Mixtures& mixtures;
@@ -55,7 +60,9 @@ class BitStack {
 
  private:
   struct Place {
-    size_t n_in, n_out, first_gate, first_wire;  // of the layer's gates, and of the wires it reads
+    size_t n_in, n_out, first_gate, first_wire;  // of the layer's gates, and of the wires it reads, ...
+    size_t first_output() const { return first_wire + n_in + 1; }  // ... after which comes the constant
+    bool reads_once;
   };
 
   void reserve(size_t n_words, size_t n_threads);
@@ -64,8 +71,13 @@ class BitStack {
   void forward(Pool& pool);
   double differentiate(const Loss& loss, Pool& pool);
   Shares backward(size_t n_samples, const Update& update, const Adam& adam, Pool& pool);
-  Shares backward_tiles(size_t n_samples, size_t lowest, Pool& pool);
-  void backward_tile(size_t tile, size_t lowest, float* scratch, float* grad_coefficients, bool is_first) const;
+  // Layers lowest .. end - 1.
+  struct Range {
+    size_t lowest, end;
+  };
+  size_t backward_tiles(size_t n_samples, Range layers, const GradRows& grads, Pool& pool);
+  void backward_tile(size_t tile, Range layers, const GradRows& grads, float* scratch, float* grad_coefficients,
+                     bool is_first) const;
   void pass_back(size_t layer, const GradRows& grads, float* grad_x, Pool& pool);
   void sum(size_t layer, const GradRows& grads, const Update& update, const Adam& adam, Pool& pool);
   BitLayer view(size_t layer) const;
@@ -75,10 +87,12 @@ class BitStack {
   std::vector<Wiring> wirings_;
   std::vector<Place> places_;
   std::vector<ReaderLists> readers_;
+  size_t n_gates_ = 0, n_wires_ = 0;                     // the latter with constants
+  size_t lowest_pins_;                                   // layer; as many as there are: all wires are fixed
+  size_t row_width_ = 0, tile_width_ = 0;                // gradients between two layers, of all samples and of a tile
+  uint32_t max_candidates_ = 0;
   std::vector<uint8_t> gates_;
   std::vector<float> coefficients_, grad_coefficients_;  // the latter in shares
-  size_t max_hidden_ = 0;                                // widest layer but the last
-  uint32_t max_candidates_ = 0;                          // 0: all wires are fixed
 
   size_t n_words_ = 0;                                      // of a batch
   std::unique_ptr<Buffer<uint64_t>> bits_;                  // all wires
