@@ -39,7 +39,7 @@ def explain(net: nn.LogicNetwork, step: nn.TrainStep, x: torch.Tensor, y: torch.
     grad_y, grads = np.full((len(x), head.groups), 1e-3, np.float32), np.empty_like(coefficients)
 
     def time_gates(wiring: list[tuple[np.ndarray, np.ndarray]]) -> float:
-        stack = _native.RelaxedStack(layers[0].in_features, wiring, head.groups)
+        stack = _native.RelaxedStack(layers[0].in_features, [(a, b, len(a)) for a, b in wiring], head.groups)
         return _time(lambda: stack.backward(rows, coefficients, grad_y, grads, None, pool))
 
     gates = time_gates([(layer.a.numpy(), layer.b.numpy()) for layer in layers])

@@ -48,7 +48,7 @@ class Encoder:
 
 class RelaxedStack:
     def __init__(
-        self, n_inputs: int, layers: Sequence[tuple[NDArray[np.int32], NDArray[np.int32]]], n_groups: int
+        self, n_inputs: int, layers: Sequence[tuple[NDArray[np.int32], NDArray[np.int32], int]], n_groups: int
     ) -> None: ...
     def forward(self, x: Any, coefficients: Any, y: Any, pool: Pool) -> None: ...
     def backward(

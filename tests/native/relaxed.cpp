@@ -35,29 +35,30 @@ void require_close(const std::vector<float>& got, const std::vector<float>& expe
   }
 }
 
-void check_layer(const gw::TrainKernels& kernels, uint32_t n_in, uint32_t n_out) {
+// is_maximum: without coefficients.
+void check_layer(const gw::TrainKernels& kernels, uint32_t n_in, uint32_t n_out, size_t n_positions, bool is_maximum) {
   const std::vector<int32_t> a = random_operands(n_out, n_in), b = random_operands(n_out, n_in);
-  const std::vector<float> c = random_floats(4 * n_out), x = random_floats(n_in * gw::kTile);
+  const std::vector<float> c = random_floats(4 * n_out / n_positions), x = random_floats(n_in * gw::kTile);
   const std::vector<float> grad_y = random_floats(n_out * gw::kTile);
   std::vector<float> y(n_out * gw::kTile), grad_x(x.size()), grad_c(c.size());
   std::vector<float> expected_y(y.size()), expected_x(x.size()), expected_c(c.size());
   for (size_t i = 0; i < n_out; ++i)
     for (size_t s = 0; s < gw::kTile; ++s) {
-      const size_t at_a = a[i] * gw::kTile + s, at_b = b[i] * gw::kTile + s;
-      const float va = x[at_a], vb = x[at_b], g = grad_y[i * gw::kTile + s];
-      expected_y[i * gw::kTile + s] = c[4 * i] + c[4 * i + 1] * va + c[4 * i + 2] * vb + c[4 * i + 3] * va * vb;
-      expected_x[at_a] += g * (c[4 * i + 1] + c[4 * i + 3] * vb);
-      expected_x[at_b] += g * (c[4 * i + 2] + c[4 * i + 3] * va);
+      const size_t at_a = a[i] * gw::kTile + s, at_b = b[i] * gw::kTile + s, gate = i / n_positions;
+      const float va = x[at_a], vb = x[at_b], g = grad_y[i * gw::kTile + s], *k = c.data() + 4 * gate;
+      expected_y[i * gw::kTile + s] = is_maximum ? std::fmax(va, vb) : k[0] + k[1] * va + k[2] * vb + k[3] * va * vb;
+      expected_x[at_a] += g * (is_maximum ? va >= vb : k[1] + k[3] * vb);
+      expected_x[at_b] += g * (is_maximum ? va < vb : k[2] + k[3] * va);
       const float basis[4] = {1, va, vb, va * vb};
-      for (size_t k = 0; k < 4; ++k) expected_c[4 * i + k] += 2 * g * basis[k];
+      for (size_t t = 0; t < 4; ++t) expected_c[4 * gate + t] += 2 * g * basis[t];
     }
-  const gw::RelaxedLayer layer{n_in, n_out, a.data(), b.data(), c.data()};
+  const gw::RelaxedLayer layer{n_in, n_out, a.data(), b.data(), is_maximum ? nullptr : c.data(), n_positions};
   kernels.forward(layer, x.data(), y.data());
   kernels.backward(layer, x.data(), grad_y.data(), nullptr, grad_c.data(), true);
   kernels.backward(layer, x.data(), grad_y.data(), grad_x.data(), grad_c.data(), false);
   require_close(y, expected_y, "y");
   require_close(grad_x, expected_x, "grad_x");
-  require_close(grad_c, expected_c, "grad_coefficients");
+  if (!is_maximum) require_close(grad_c, expected_c, "grad_coefficients");
 }
 
 // A step of Adam must equal Adam's formula on the gradients that mix_backward gives.
@@ -100,14 +101,18 @@ void check_mixture(const gw::TrainKernels& kernels, size_t n_gates, float temper
 }
 
 void check_threads() {
-  const gw::RelaxedStack stack(
-      9, {{random_operands(40, 9), random_operands(40, 9)}, {random_operands(30, 40), random_operands(30, 40)}}, 3);
-  const std::vector<float> x = random_floats(150 * 9), c = random_floats(4 * 70), grad_y = random_floats(150 * 3);
+  const gw::RelaxedStack stack(9,
+                               {{random_operands(40, 10), random_operands(40, 10), 8},
+                                {random_operands(30, 41), random_operands(30, 41), 0},
+                                {random_operands(30, 30), random_operands(30, 30)}},
+                               3);
+  const size_t n_gates = 8 + 30;
+  const std::vector<float> x = random_floats(150 * 9), c = random_floats(4 * n_gates), grad_y = random_floats(150 * 3);
   const gw::Samples samples{x.data(), false, 150, 9, 1};
   std::vector<std::vector<float>> results;
   for (const unsigned threads : {1u, 2u, 5u}) {
     gw::Pool pool(threads);
-    std::vector<float> y(150 * 3), grad_c(4 * 70), grad_x(150 * 9);
+    std::vector<float> y(150 * 3), grad_c(4 * n_gates), grad_x(150 * 9);
     const gw::SamplesOut to_x{grad_x.data(), 1, 150};
     stack.forward(samples, c.data(), {y.data(), 3, 1}, pool);
     stack.backward(samples, c.data(), {grad_y.data(), false, 150, 3, 1}, grad_c.data(), &to_x, pool);
@@ -124,7 +129,9 @@ void check_threads() {
 
 int main() {
   for (const gw::Target& target : gw::targets()) {
-    for (const uint32_t n_out : {1u, 7u, 64u}) check_layer(target.train, 5, n_out);
+    for (const uint32_t n_out : {1u, 7u, 64u})
+      for (const bool is_maximum : {false, true}) check_layer(target.train, 5, n_out, 1, is_maximum);
+    for (const size_t n_positions : {2, 8, 32}) check_layer(target.train, 5, 64, n_positions, false);
     for (const size_t n_gates : {1, 15, 16, 50})
       for (const float temperature : {0.5f, 1.0f}) check_mixture(target.train, n_gates, temperature);
   }

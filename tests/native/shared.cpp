@@ -50,8 +50,12 @@ struct Case {
   std::vector<uint64_t> x;
 
   Case(size_t words, size_t positions, bool maximum, bool once)
-      : n_words(words), n_positions(positions), n_out(once ? kIn / 2 : 4 * positions), is_maximum(maximum),
-        reads_once(once), x((kIn + 1) * words) {
+      : n_words(words),
+        n_positions(positions),
+        n_out(once ? kIn / 2 : 4 * positions),
+        is_maximum(maximum),
+        reads_once(once),
+        x((kIn + 1) * words) {
     for (size_t i = 0; i < n_out; ++i) {
       const size_t position = i % positions;
       const bool is_outside = !once && position % 8 == 7;
@@ -67,12 +71,9 @@ struct Case {
   size_t gate(size_t i) const { return is_maximum ? 0 : i / n_positions; }
   bool bit(int32_t wire, size_t s) const { return x[static_cast<size_t>(wire) * n_words + s / 64] >> (s % 64) & 1; }
   gw::BitLayer layer() const {
-    return {gates.data(),
-            a.data(),
-            b.data(),
-            is_maximum ? nullptr : coefficients.data(),
-            is_maximum ? n_out : n_positions,
-            reads_once};
+    return {
+        gates.data(), a.data(), b.data(), is_maximum ? nullptr : coefficients.data(), is_maximum ? n_out : n_positions,
+        reads_once};
   }
 };
 
@@ -148,8 +149,7 @@ struct Network {
       wirings[1].b[i] = static_cast<int32_t>(2 * i + 1);
     }
     add(kLast, kWidth / 2, kLast);
-    if (is_learned)
-      wirings[2].pins = {candidates.data(), pins.data(), first.data(), second.data(), kLast, kCandidates};
+    if (is_learned) wirings[2].pins = {candidates.data(), pins.data(), first.data(), second.data(), kLast, kCandidates};
     for (size_t l = 0; l < 3; ++l) {
       gw::Mixture mixture{weights[l].data(), wirings[l].n_gates, {}, gw::kNumGates, 2.0f, false};
       for (uint8_t g = 0; g < gw::kNumGates; ++g) mixture.gates[g] = g;
@@ -172,8 +172,8 @@ std::vector<float> train(unsigned threads, bool is_learned) {
   std::vector<float> results;
   for (int step = 0; step < 40; ++step) {
     const gw::Samples samples{x.data(), true, Network::kSamples, Network::kInputs, 1};
-    const double value = stack.run(samples, loss, {mixed, net.moments, {1.0f, 1.0f, 1.0f}, 2.0f},
-                                   {0.1f, 0.9f, 0.99f, 1e-8f, 1}, pool);
+    const double value =
+        stack.run(samples, loss, {mixed, net.moments, {1.0f, 1.0f, 1.0f}, 2.0f}, {0.1f, 0.9f, 0.99f, 1e-8f, 1}, pool);
     results.push_back(static_cast<float>(value));
   }
   if (!(results.back() < 0.9f * results.front())) {

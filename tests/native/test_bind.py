@@ -138,7 +138,7 @@ def test_bad_encoders_are_refused(ptr: list[int], questions: list[int], message:
 def make_step() -> _native.TrainStep:
     """A step of one layer of four gates in two groups."""
     wires = np.arange(4, dtype=np.int32)
-    stack = _native.RelaxedStack(4, [(wires, wires)], 2)
+    stack = _native.RelaxedStack(4, [(wires, wires, 4)], 2)
     arrays = [[np.zeros((16, 4), np.float32)] for _ in range(3)]
     return _native.TrainStep(stack, np.arange(16, dtype=np.uint8), *arrays, [1.0])
 

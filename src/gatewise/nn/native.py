@@ -50,8 +50,8 @@ class Stack:
     @cached_property
     def native(self) -> _native.RelaxedStack:
         """The native twin."""
-        pairs = [(a.numpy(), b.numpy()) for a, b in self.wiring]
-        return _native.RelaxedStack(self.in_features, pairs, self.groups)
+        layers = [(a.numpy(), b.numpy(), len(a)) for a, b in self.wiring]
+        return _native.RelaxedStack(self.in_features, layers, self.groups)
 
     def after(self, below: "Stack") -> "Stack":
         """The stack of the layers below and these; the same object as long as `below` is."""

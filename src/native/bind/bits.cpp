@@ -22,8 +22,6 @@ using Cube = nb::ndarray<Value, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 // Candidates, logits and both moments of a layer's pins, 2 x n_gates x k each.
 using PinArrays = std::tuple<Cube<const int32_t>, Cube<float>, Cube<float>, Cube<float>>;
-// Operands of a layer's outputs, and how many gates they share; 0: outputs are the larger of their operands.
-using Wires = std::tuple<Array<int32_t>, Array<int32_t>, size_t>;
 
 // A stack of gates on bits, and all that a step of it changes. Without operators `gates` the weights are the angles of
 // truth tables.
@@ -42,7 +40,7 @@ class BitStepper {
     const size_t n = moments_.size();
     require(wires.size() == n && scales_.size() == n && frozen.size() == n,
             "wires, pins, weights, scales and frozen must be one per layer");
-    require(n_groups >= 1 && n >= 1 && stack_.n_outputs() % n_groups == 0,
+    require(n_groups >= 1 && n >= 1 && stack_.n_outputs() >= 1 && stack_.n_outputs() % n_groups == 0,
             "n_groups must divide the width of the last layer");
     for (size_t i = 0; i < n; ++i) {
       require(weights_.values[i].shape(1) == n_gates_[i], "weights must have one column per gate");
@@ -86,8 +84,7 @@ class BitStepper {
 
   static gw::BitStack::Wiring fix_wires(const Wires& wires, size_t width) {
     const auto& [a, b, n_gates] = wires;
-    require(a.size() >= 1 && a.size() == b.size(), "operands a and b must have equal lengths, not 0");
-    require(n_gates == 0 || a.size() % n_gates == 0, "operands must be as many for every gate");
+    check_wires(wires);
     return {copy_operands(a, width + 1), copy_operands(b, width + 1), std::nullopt, n_gates};
   }
 

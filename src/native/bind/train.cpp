@@ -39,6 +39,12 @@ std::vector<int32_t> copy_operands(const Array<int32_t>& operands, size_t width)
   return copied;
 }
 
+void check_wires(const Wires& wires) {
+  const auto& [a, b, n_gates] = wires;
+  require(a.size() == b.size(), "operands a and b must have equal lengths");
+  require(n_gates == 0 || (a.size() >= n_gates && a.size() % n_gates == 0), "operands must be as many for every gate");
+}
+
 Adam make_adam(const AdamSettings& settings) {
   const auto [rate, beta1, beta2, epsilon, step] = settings;
   const double exponent = static_cast<double>(step);
@@ -68,13 +74,13 @@ namespace {
 
 using StridedOut = StridedMatrix<float>;
 
-void make_stack(gw::RelaxedStack* stack, uint32_t n_inputs,
-                const std::vector<std::pair<Array<int32_t>, Array<int32_t>>>& layers, uint32_t n_groups) {
+void make_stack(gw::RelaxedStack* stack, uint32_t n_inputs, const std::vector<Wires>& layers, uint32_t n_groups) {
   std::vector<gw::RelaxedStack::Wiring> wirings;
   uint32_t width = n_inputs;
-  for (const auto& [a, b] : layers) {
-    require(a.size() == b.size(), "operands a and b must have equal lengths");
-    wirings.push_back({copy_operands(a, width), copy_operands(b, width)});
+  for (const Wires& wires : layers) {
+    const auto& [a, b, n_gates] = wires;
+    check_wires(wires);
+    wirings.push_back({copy_operands(a, width + 1), copy_operands(b, width + 1), n_gates});
     width = static_cast<uint32_t>(a.size());
   }
   require(n_groups == 0 || width % n_groups == 0, "n_groups must divide the width of the last layer");

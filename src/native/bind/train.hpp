@@ -17,6 +17,12 @@ using FloatsOut = Matrix<float>;
 // float32 or 0/1 bytes, n_columns of them per row.
 Samples make_samples(size_t n_columns, const AnyMatrix& x);
 
+// Operands of a layer's outputs, and how many gates they share; 0: outputs are the larger of their operands.
+using Wires = std::tuple<Array<int32_t>, Array<int32_t>, size_t>;
+
+// Raises ValueError unless both operands are as many for every gate.
+void check_wires(const Wires& wires);
+
 std::vector<int32_t> copy_operands(const Array<int32_t>& operands, size_t width);
 
 using AdamSettings = std::tuple<double, double, double, double, int64_t>;  // rate, two betas, epsilon, step from 1

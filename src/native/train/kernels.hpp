@@ -13,12 +13,14 @@ namespace gatewise {
 
 constexpr size_t kTile = 16;
 
-// One layer: gate i reads rows a[i] and b[i] of its input and has coefficients[4 i .. 4 i + 3] of 1, a, b and ab.
+// One layer: output i reads rows a[i] and b[i] of its input by gate g = i / n_positions, which has coefficients
+// [4 g .. 4 g + 3] of 1, a, b and ab; or, without coefficients, is the larger of the two. Row n_in of the input is 0.
 struct RelaxedLayer {
   uint32_t n_in, n_out;
   const int32_t* a;
   const int32_t* b;
   const float* coefficients;
+  size_t n_positions;
 };
 
 // How logits become coefficients. Row k of the logits (n_gates apart) belongs to the operator gates[k]; or, if the

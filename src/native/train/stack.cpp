@@ -16,10 +16,12 @@ constexpr size_t kReduceChunk = 4096;
 }  // namespace
 
 RelaxedStack::RelaxedStack(uint32_t n_inputs, std::vector<Wiring> wirings, uint32_t n_groups)
-    : n_inputs_(n_inputs), n_groups_(n_groups), wirings_(std::move(wirings)), max_width_(std::max(n_inputs, n_groups)) {
+    : n_inputs_(n_inputs), n_groups_(n_groups), wirings_(std::move(wirings)), n_rows_(n_inputs + 1) {
+  max_width_ = std::max<size_t>(n_inputs + 1, n_groups);
   for (const Wiring& wiring : wirings_) {
-    n_gates_ += wiring.a.size();
-    max_width_ = std::max(max_width_, wiring.a.size());
+    n_gates_ += wiring.n_gates;
+    n_rows_ += wiring.a.size() + 1;
+    max_width_ = std::max(max_width_, wiring.a.size() + 1);
   }
 }
 
@@ -28,8 +30,10 @@ std::vector<RelaxedLayer> RelaxedStack::layers(const float* coefficients) const 
   uint32_t width = n_inputs_;
   for (const Wiring& wiring : wirings_) {
     const uint32_t n_out = static_cast<uint32_t>(wiring.a.size());
-    layers.push_back({width, n_out, wiring.a.data(), wiring.b.data(), coefficients});
-    coefficients += 4 * size_t{n_out};
+    const size_t n_positions = wiring.n_gates ? n_out / wiring.n_gates : n_out;
+    layers.push_back(
+        {width, n_out, wiring.a.data(), wiring.b.data(), wiring.n_gates ? coefficients : nullptr, n_positions});
+    coefficients += 4 * wiring.n_gates;
     width = n_out;
   }
   return layers;
@@ -54,6 +58,7 @@ void RelaxedStack::forward(const Samples& x, const float* coefficients, const Sa
     float* to = from + size;
     load_tile(x, tile, n_inputs_, from);
     for (const RelaxedLayer& layer : stack) {
+      std::fill_n(from + layer.n_in * kTile, kTile, 0.0f);
       kernels.forward(layer, from, to);
       std::swap(from, to);
     }
@@ -71,7 +76,7 @@ void RelaxedStack::backward(const Samples& x, const float* coefficients, const G
   const std::vector<RelaxedLayer> stack = layers(coefficients);
   const size_t n_tiles = count_tiles(x.n_samples), n_shares = std::min(kShares, n_tiles);
   const size_t n_threads = std::min<size_t>(pool.threads(), n_shares);
-  const size_t activations_size = (n_inputs_ + n_gates_) * kTile, grads_size = 2 * max_width_ * kTile;
+  const size_t activations_size = n_rows_ * kTile, grads_size = 2 * max_width_ * kTile;
   const size_t n_values = 4 * n_gates_;
   std::unique_ptr<Buffer<float>> scratch =
       take_scratch(n_values * n_shares + (activations_size + grads_size) * n_threads);
@@ -112,8 +117,10 @@ void RelaxedStack::backward_tile(const Samples& x, size_t tile, const std::vecto
   load_tile(x, tile, n_inputs_, activations);
   float* layer_input = activations;
   for (const RelaxedLayer& layer : stack) {
-    kernels.forward(layer, layer_input, layer_input + layer.n_in * kTile);
-    layer_input += layer.n_in * kTile;
+    float* layer_output = layer_input + (layer.n_in + 1) * kTile;
+    std::fill_n(layer_output - kTile, kTile, 0.0f);
+    kernels.forward(layer, layer_input, layer_output);
+    layer_input = layer_output;
   }
   float* grad_out = grads;
   float* grad_in = grads + max_width_ * kTile;
@@ -127,10 +134,10 @@ void RelaxedStack::backward_tile(const Samples& x, size_t tile, const std::vecto
   float* of_layer = grad_coefficients + 4 * n_gates_;
   for (size_t l = stack.size(); l-- > 0;) {
     const RelaxedLayer& layer = stack[l];
-    of_layer -= 4 * size_t{layer.n_out};
-    layer_input -= layer.n_in * kTile;
+    of_layer -= 4 * wirings_[l].n_gates;
+    layer_input -= (layer.n_in + 1) * kTile;
     const bool needs_input = l > 0 || grad_x;
-    if (needs_input) std::memset(grad_in, 0, layer.n_in * kTile * sizeof(float));
+    if (needs_input) std::memset(grad_in, 0, (layer.n_in + 1) * kTile * sizeof(float));
     kernels.backward(layer, layer_input, grad_out, needs_input ? grad_in : nullptr, of_layer, is_first);
     std::swap(grad_in, grad_out);
   }

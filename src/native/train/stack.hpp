@@ -17,8 +17,11 @@ namespace gatewise {
 
 class RelaxedStack {
  public:
+  // Operands of each output, in 0 .. (previous width); the last of these is the constant 0. A gate is shared by as many
+  // consecutive outputs, its positions; without gates, an output is the larger of a and b.
   struct Wiring {
-    std::vector<int32_t> a, b;  // operands of each gate, in 0 .. (previous width) - 1
+    std::vector<int32_t> a, b;
+    size_t n_gates = a.size();
   };
 
   // Outputs are the last layer, or, with n_groups > 0, its sums over equal consecutive groups.
@@ -42,6 +45,7 @@ class RelaxedStack {
 
   uint32_t n_inputs() const { return n_inputs_; }
   size_t n_gates() const { return n_gates_; }
+  size_t n_rows() const { return n_rows_; }
   uint32_t n_outputs() const { return n_groups_ ? n_groups_ : last_width(); }
 
  private:
@@ -54,8 +58,8 @@ class RelaxedStack {
 
   uint32_t n_inputs_, n_groups_;
   std::vector<Wiring> wirings_;
-  size_t n_gates_ = 0;
-  size_t max_width_;
+  size_t n_gates_ = 0, n_rows_ = 0;  // the latter of all layers' inputs and of the last outputs, with constants
+  size_t max_width_;                 // with the constant
   mutable Idle<Buffer<float>> scratch_;
 };
 

@@ -3,14 +3,14 @@
 namespace gatewise {
 namespace {
 
-// Gates times samples below which waking threads takes longer than the work.
+// Rows times samples below which waking threads takes longer than the work.
 constexpr size_t kSmallWork = 200'000;
 
 }  // namespace
 
 StepReport TrainStep::run(const Samples& x, const Loss& loss, const Adam& adam, Pool& pool) const {
   Pool alone(1);
-  Pool& workers = x.n_samples * stack.n_gates() < kSmallWork ? alone : pool;
+  Pool& workers = x.n_samples * stack.n_rows() < kSmallWork ? alone : pool;
   const double confidence = mixtures.mix(coefficients, workers);
   std::vector<double> losses(count_tiles(x.n_samples));
   const auto take_loss = [&](size_t tile, const float* sums, float* grads) noexcept {

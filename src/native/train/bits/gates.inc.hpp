@@ -73,7 +73,11 @@ struct TermTable {
 };
 constexpr TermTable kTerms;
 
-// How many gates from i on, all before `end`, read neighboring wires: as many bits of one gate.
+inline void evaluate_words(const Terms& t, const uint64_t* a, const uint64_t* b, size_t n_words, uint64_t* y) {
+  for (size_t w = 0; w < n_words; ++w) y[w] = t.one ^ (t.a & a[w]) ^ (b[w] & (t.b ^ (t.ab & a[w])));
+}
+
+// How many outputs of one gate, from i to before `end`, read neighboring wires: they are as many words of one output.
 inline size_t count_neighbors(const BitLayer& layer, size_t i, size_t end) {
   const int32_t *a = layer.a + i, *b = layer.b + i;
   size_t n = 1;
@@ -81,21 +85,21 @@ inline size_t count_neighbors(const BitLayer& layer, size_t i, size_t end) {
   return n;
 }
 
-void evaluate(const BitLayer& layer, size_t n_words, size_t begin, size_t end, const uint64_t* x, uint64_t* y) {
-  const size_t n_positions = layer.n_positions;
-  size_t stop = begin / n_positions * n_positions;
-  for (size_t i = begin; i < end;) {
-    const Terms t = kTerms.of[layer.gates[stop / n_positions]];
-    stop = std::min(end, stop + n_positions);
-    while (i < stop) {
-      const size_t n = count_neighbors(layer, i, stop);
-      const uint64_t* a = x + size_t(layer.a[i]) * n_words;
-      const uint64_t* b = x + size_t(layer.b[i]) * n_words;
-      uint64_t* to = y + i * n_words;
-      for (size_t w = 0; w < n * n_words; ++w) to[w] = t.one ^ (t.a & a[w]) ^ (b[w] & (t.b ^ (t.ab & a[w])));
-      i += n;
-    }
+void evaluate_shared(const BitLayer& layer, size_t n_words, size_t begin, size_t end, const uint64_t* x, uint64_t* y) {
+  size_t gate = begin / layer.n_positions, n = 0;
+  for (size_t i = begin; i < end; i += n) {
+    if (i == (gate + 1) * layer.n_positions) ++gate;
+    n = count_neighbors(layer, i, std::min(end, (gate + 1) * layer.n_positions));
+    evaluate_words(kTerms.of[layer.gates[gate]], x + size_t(layer.a[i]) * n_words, x + size_t(layer.b[i]) * n_words,
+                   n * n_words, y + i * n_words);
   }
+}
+
+void evaluate(const BitLayer& layer, size_t n_words, size_t begin, size_t end, const uint64_t* x, uint64_t* y) {
+  if (layer.n_positions != 1) return evaluate_shared(layer, n_words, begin, end, x, y);
+  for (size_t i = begin; i < end; ++i)
+    evaluate_words(kTerms.of[layer.gates[i]], x + size_t(layer.a[i]) * n_words, x + size_t(layer.b[i]) * n_words,
+                   n_words, y + i * n_words);
 }
 
 void count(const uint64_t* x, size_t n_words, size_t begin, size_t end, float* counts) {

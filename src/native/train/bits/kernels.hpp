@@ -72,8 +72,8 @@ constexpr size_t kMaxBitSamples = size_t{1} << 15;
 // Floats of scratch that update_pins needs: the gradients of two pins, the same in 16 bits, and their sums.
 constexpr size_t pin_scratch(size_t n_words, uint32_t k) { return 3 * 64 * n_words + 2 * (size_t{k} + 64); }
 
-// Each works on gates, outputs or wires begin .. end - 1 of a layer; x are the wires of the layer before. `sum`, `update_pins`
-// and `pass_back` are for layers whose gates have one position each.
+// Each works on gates, outputs or wires begin .. end - 1 of a layer; x are the wires of the layer before. `sum`,
+// `update_pins` and `pass_back` are for layers whose gates have one position each.
 struct BitKernels {
   // The operator with the largest logit, the lowest on ties, and the coefficients that gradients see.
   void (*choose_gates)(const Mixture& mixture, size_t begin, size_t end, float* coefficients, uint8_t* gates);

@@ -193,8 +193,8 @@ size_t BitStack::backward_tiles(size_t n_samples, Range layers, const GradRows& 
   return n_shares;
 }
 
-void BitStack::backward_tile(size_t tile, Range layers, const GradRows& grads, float* scratch,
-                             float* grad_coefficients, bool is_first) const {
+void BitStack::backward_tile(size_t tile, Range layers, const GradRows& grads, float* scratch, float* grad_coefficients,
+                             bool is_first) const {
   float* buffers[2] = {scratch, scratch + tile_width_ * kBitTile};
   float* rows = buffers[layers.end % 2];
   const size_t n_rows = places_[layers.end - 1].n_out / grads.per_row;
@@ -234,14 +234,10 @@ void BitStack::sum(size_t l, const GradRows& grads, const Update& update, const 
 BitLayer BitStack::view(size_t l) const {
   const Wiring& wiring = wirings_[l];
   const Place& place = places_[l];
-  if (!wiring.n_gates)
-    return {&kMaximum, wiring.a.data(), wiring.b.data(), nullptr, place.n_out, place.reads_once};
-  return {gates_.data() + place.first_gate,
-          wiring.a.data(),
-          wiring.b.data(),
-          coefficients_.data() + 4 * place.first_gate,
-          place.n_out / wiring.n_gates,
-          place.reads_once};
+  if (!wiring.n_gates) return {&kMaximum, wiring.a.data(), wiring.b.data(), nullptr, place.n_out, place.reads_once};
+  return {
+      gates_.data() + place.first_gate, wiring.a.data(), wiring.b.data(), coefficients_.data() + 4 * place.first_gate,
+      place.n_out / wiring.n_gates,     place.reads_once};
 }
 
 }  // namespace gatewise

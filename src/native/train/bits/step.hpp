@@ -1,9 +1,9 @@
 // A whole step of training on bits: choose gates and wires, run the batch forward as packed words, differentiate the
 // loss, go back through the layers with float gradients, and update the logits of gates and pins with Adam.
 //
-// Layers from the lowest one with pins on go back gate by gate, with rows of all samples; those below it, or all, tile by
-// tile. Every sum is taken by one thread in a fixed order, or in fixed shares of the samples, so that the weights do not
-// depend on the number of threads.
+// Layers from the lowest one with pins on go back gate by gate, with rows of all samples; those below it, or all, tile
+// by tile. Every sum is taken by one thread in a fixed order, or in fixed shares of the samples, so that the weights do
+// not depend on the number of threads.
 #pragma once
 
 #include <memory>
@@ -87,9 +87,9 @@ class BitStack {
   std::vector<Wiring> wirings_;
   std::vector<Place> places_;
   std::vector<ReaderLists> readers_;
-  size_t n_gates_ = 0, n_wires_ = 0;                     // the latter with constants
-  size_t lowest_pins_;                                   // layer; as many as there are: all wires are fixed
-  size_t row_width_ = 0, tile_width_ = 0;                // gradients between two layers, of all samples and of a tile
+  size_t n_gates_ = 0, n_wires_ = 0;       // the latter with constants
+  size_t lowest_pins_;                     // layer; as many as there are: all wires are fixed
+  size_t row_width_ = 0, tile_width_ = 0;  // gradients between two layers, of all samples and of a tile
   uint32_t max_candidates_ = 0;
   std::vector<uint8_t> gates_;
   std::vector<float> coefficients_, grad_coefficients_;  // the latter in shares

@@ -37,41 +37,50 @@ struct RowCursor {
   }
 };
 
-template <Rows kRows, bool kShared>
+template <Rows kRows>
+inline void add_output(const BitLayer& layer, size_t i, const LaneBits& lanes, const uint32_t* x, const float* row,
+                       float* grad_x, OpenGate& of_gate) {
+  const size_t a = size_t(layer.a[i]), b = size_t(layer.b[i]);
+  const Ints bits_a = splat_bits(x[a]), bits_b = splat_bits(x[b]);
+#pragma GCC unroll 8
+  for (size_t v = 0; v < kTileVectors; ++v) {
+    const Ints mask_a = lanes.mask(bits_a, v), mask_b = lanes.mask(bits_b, v);
+    const Floats g = load(row + v * kLanes), ga = keep(g, mask_a), gb = keep(g, mask_b);
+    of_gate.s0 += g;
+    of_gate.s1 += ga;
+    of_gate.s2 += gb;
+    of_gate.s3 += keep(ga, mask_b);
+    if (kRows == Rows::kNone) continue;
+    // The derivative by a is c1 + c3 b, and by b it is c2 + c3 a. Both may be one wire.
+    pass_on<kRows>(grad_x + a * kBitTile + v * kLanes, of_gate.c1 * g + of_gate.c3 * gb);
+    pass_on<kRows>(grad_x + b * kBitTile + v * kLanes, of_gate.c2 * g + of_gate.c3 * ga);
+  }
+}
+
+template <Rows kRows>
 void backward_gates(const BitLayer& layer, size_t n_out, const uint32_t* x, const GradRows& grads, float* grad_x,
                     float* grad_coefficients, bool is_first) {
   const LaneBits lanes;
   RowCursor rows(grads);
-  const size_t n_positions = kShared ? layer.n_positions : 1;
+  for (size_t i = 0; i < n_out; ++i) {
+    if (kRows == Rows::kAdded) prefetch_tile(layer, std::min(i + kAhead, n_out - 1), grad_x);
+    OpenGate of_gate(layer.coefficients + 4 * i);
+    add_output<kRows>(layer, i, lanes, x, rows.next(), grad_x, of_gate);
+    of_gate.store_to(grad_coefficients + 4 * i, is_first);
+  }
+}
+
+// The same with positions: neighbors read and write neighboring rows, which the hardware foresees.
+template <Rows kRows>
+void backward_shared(const BitLayer& layer, size_t n_out, const uint32_t* x, const GradRows& grads, float* grad_x,
+                     float* grad_coefficients, bool is_first) {
+  const LaneBits lanes;
+  RowCursor rows(grads);
   for (size_t i = 0, gate = 0; i < n_out; ++gate) {
-    const float* c = layer.coefficients + 4 * gate;
-    const Floats c1 = splat(c[1]), c2 = splat(c[2]), c3 = splat(c[3]);
-    Floats s0 = {}, s1 = {}, s2 = {}, s3 = {};
-    for (size_t position = 0; position < n_positions; ++position, ++i) {
-      const float* row = rows.next();
-      const size_t a = size_t(layer.a[i]), b = size_t(layer.b[i]);
-      const Ints bits_a = splat_bits(x[a]), bits_b = splat_bits(x[b]);
-      if (kRows == Rows::kAdded) prefetch_tile(layer, std::min(i + kAhead, n_out - 1), grad_x);
-#pragma GCC unroll 8
-      for (size_t v = 0; v < kTileVectors; ++v) {
-        const Ints mask_a = lanes.mask(bits_a, v), mask_b = lanes.mask(bits_b, v);
-        const Floats g = load(row + v * kLanes), ga = keep(g, mask_a), gb = keep(g, mask_b);
-        s0 += g;
-        s1 += ga;
-        s2 += gb;
-        s3 += keep(ga, mask_b);
-        if (kRows == Rows::kNone) continue;
-        // The derivative by a is c1 + c3 b, and by b it is c2 + c3 a. Both may be one wire.
-        pass_on<kRows>(grad_x + a * kBitTile + v * kLanes, c1 * g + c3 * gb);
-        pass_on<kRows>(grad_x + b * kBitTile + v * kLanes, c2 * g + c3 * ga);
-      }
-    }
-    Quadruple sums = sum_lanes(s0, s1, s2, s3), before;
-    if (!is_first) {
-      std::memcpy(&before, grad_coefficients + 4 * gate, sizeof before);
-      sums += before;
-    }
-    std::memcpy(grad_coefficients + 4 * gate, &sums, sizeof sums);
+    OpenGate of_gate(layer.coefficients + 4 * gate);
+    for (const size_t end = i + layer.n_positions; i < end; ++i)
+      add_output<kRows>(layer, i, lanes, x, rows.next(), grad_x, of_gate);
+    of_gate.store_to(grad_coefficients + 4 * gate, is_first);
   }
 }
 
@@ -98,8 +107,8 @@ template <Rows kRows>
 void backward_rows(const BitLayer& layer, size_t n_out, const uint32_t* x, const GradRows& grads, float* grad_x,
                    float* grad_coefficients, bool is_first) {
   if (layer.coefficients)
-    (layer.n_positions == 1 ? backward_gates<kRows, false> : backward_gates<kRows, true>)(
-        layer, n_out, x, grads, grad_x, grad_coefficients, is_first);
+    (layer.n_positions == 1 ? backward_gates<kRows> : backward_shared<kRows>)(layer, n_out, x, grads, grad_x,
+                                                                              grad_coefficients, is_first);
   else if constexpr (kRows != Rows::kNone)
     backward_maximum<kRows>(layer, n_out, x, grads, grad_x);
 }
