@@ -64,7 +64,9 @@ def evaluate_level(x: Tensor, level: Level, weight: Tensor, temperature: float) 
     a, b = (x.index_select(1, torch.from_numpy(wires.reshape(-1))) for wires in (level.a, level.b))
     if not level.n_gates:
         return torch.where(a >= b, a, b)
-    mixed, chosen = (each.repeat_interleave(level.a.size // level.n_gates, 0) for each in SOFTMAX.relax(weight, temperature))
+    mixed, chosen = (
+        each.repeat_interleave(level.a.size // level.n_gates, 0) for each in SOFTMAX.relax(weight, temperature)
+    )
     return functional.apply_gates_on_bits(a, b, mixed, chosen)
 
 
@@ -113,7 +115,7 @@ def test_step_on_bits_equals_autograd(stride: int, frozen: tuple[int, ...]) -> N
         settings = (0.3, 0.9, 0.999, 1e-2, i + 1)
         own = step.run(x.bool().numpy(), target, temperature=2.0, adam=settings, pool=current_pool())
         assert own == pytest.approx(loss.item(), rel=1e-5)
-    for weight, of_torch, before in zip(weights, expected, make_weights(levels), strict=True):
+    for weight, of_torch in zip(weights, expected, strict=True):
         torch.testing.assert_close(weight, of_torch.detach(), rtol=1e-3, atol=2e-4)
     moved = [not torch.equal(weight, before) for weight, before in zip(weights, make_weights(levels), strict=True)]
     assert moved == [bool(level.n_gates) and i not in frozen for i, level in enumerate(levels)]

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from gatewise import _native
-from gatewise.nn.base import GateLayer, check_bits
-from gatewise.nn.layer import LogicLayer, native_stack
-from gatewise.nn.learned import LearnedLayer
+from gatewise.nn.base import GateModule, check_bits
+from gatewise.nn.convolution.shapes import Stage, follow_shapes, list_gates
+from gatewise.nn.levels import Level, list_levels
 from gatewise.nn.native import current_pool
 from gatewise.nn.parametrization import Softmax
 from gatewise.nn.sampling import Bitwise
@@ -24,11 +24,12 @@ Adam = tuple[float, float, float, float, int]  # learning rate, two betas, epsil
 Moments = list[dict[str, tuple[Tensor, Tensor]]]  # first and second of each parameter, by name, layer by layer
 
 
-def make_moments(layers: Sequence[GateLayer]) -> Moments:
+def make_moments(layers: Sequence[GateModule]) -> Moments:
     """Zeros for all parameters.
 
     Examples
     --------
+    >>> from gatewise.nn import LearnedLayer, LogicLayer
     >>> [list(of_layer) for of_layer in make_moments([LogicLayer(4, 2), LearnedLayer(2, 2)])]
     [['weight'], ['weight', 'pins']]
     """
@@ -39,10 +40,11 @@ def make_moments(layers: Sequence[GateLayer]) -> Moments:
 
 
 class RelaxedSteps:
-    """Steps on floats: `LogicLayer` with any sampling but `Bitwise`."""
+    """Steps on floats: layers with fixed wires and any sampling but `Bitwise`."""
 
-    def __init__(self, layers: Sequence[LogicLayer], groups: int, moments: Moments) -> None:
-        self._layers, self._groups, self._moments = layers, groups, moments
+    def __init__(self, stages: Sequence[Stage], groups: int, moments: Moments) -> None:
+        self._stages, self._groups, self._moments = stages, groups, moments
+        self._layers = [layer for stage in stages for layer in list_gates(stage)]
         self._native: tuple[tuple[object, ...], _native.TrainStep] | None = None
 
     def convert(self, x: Tensor) -> np.ndarray:
@@ -52,8 +54,7 @@ class RelaxedSteps:
     def run(self, rows: np.ndarray, loss: _native.Loss, adam: Adam) -> float:
         """One step; gives the loss before it."""
         first = self._layers[0]
-        # Straight from the parameters: attributes of modules are slow, and this runs at every step.
-        weights: list[Any] = [layer._parameters["weight"] for layer in self._layers]
+        weights = [weight for layer in self._layers for weight in _list_weights(layer)]
         logits, temperature, hard = first.sampling.prepare(weights)
         value, confidence = self._twin(weights).run(
             rows,
@@ -68,13 +69,19 @@ class RelaxedSteps:
         return value
 
     def _twin(self, weights: list[Tensor]) -> _native.TrainStep:
-        stack = native_stack(self._layers, self._groups).native
         factors = [layer.grad_factor for layer in self._layers]
-        key = (stack, *factors, *[weight.data_ptr() for weight in weights])
+        key = _make_key(self._layers, factors)
         if self._native is None or self._native[0] != key:
-            arrays = [w.detach().numpy() for w in weights]
+            levels = list_levels(self._stages)
+            wiring = [(*level.wires, level.n_gates) for level in levels if level.wires is not None]
+            inner = [level for level in levels if level.layer is not None]
+            stack = _native.RelaxedStack(_count_inputs(self._stages), wiring, self._groups)
             step = _native.TrainStep(
-                stack, _operators(self._layers), arrays, *_weight_moments(self._moments), _scales(factors)
+                stack,
+                _operators(self._layers),
+                [weight.detach().numpy() for weight in weights],
+                *_list_moments(self._layers, self._moments, inner),
+                _scales(self._layers, factors, inner),
             )
             self._native = key, step
         return self._native[1]
@@ -83,8 +90,9 @@ class RelaxedSteps:
 class BitSteps:
     """Steps on bits: layers with one `Bitwise` sampling. Those whose weights require no gradient are frozen."""
 
-    def __init__(self, layers: Sequence[GateLayer], groups: int, moments: Moments) -> None:
-        self._layers, self._groups, self._moments = layers, groups, moments
+    def __init__(self, stages: Sequence[Stage], groups: int, moments: Moments) -> None:
+        self._stages, self._groups, self._moments = stages, groups, moments
+        self._layers = [layer for stage in stages for layer in list_gates(stage)]
         self._native: tuple[tuple[object, ...], _native.BitStep] | None = None
 
     def convert(self, x: Tensor) -> np.ndarray:
@@ -98,57 +106,81 @@ class BitSteps:
         return self._twin().run(rows, loss, temperature=temperature, adam=adam, pool=current_pool())
 
     def _twin(self) -> _native.BitStep:
-        tensors: list[Any] = [each for layer in self._layers for each in _list_tensors(layer)]
         factors = [layer.grad_factor for layer in self._layers]
-        frozen = [not cast(Tensor, layer._parameters["weight"]).requires_grad for layer in self._layers]
-        # Wires and candidates are copied into the twin, so that it must also see when they change.
-        versions = [each._version for each in tensors if not each.is_floating_point()]
-        key = (*factors, *frozen, *versions, *[each.data_ptr() for each in tensors])
+        frozen = [not _list_weights(layer)[0].requires_grad for layer in self._layers]
+        key = (*frozen, *_make_key(self._layers, factors))
         if self._native is None or self._native[0] != key:
             self._native = key, self._make(factors, frozen)
         return self._native[1]
 
     def _make(self, factors: list[float], frozen: list[bool]) -> _native.BitStep:
-        wires: list[Any] = []
-        pins: list[Any] = []
-        for layer, moments in zip(self._layers, self._moments, strict=True):
-            is_learned = isinstance(layer, LearnedLayer)
-            wires.append(None if is_learned else (*(each.numpy() for each in layer.wires()), layer.out_features))
-            tensors = (layer.candidates, layer.pins, *moments["pins"]) if isinstance(layer, LearnedLayer) else ()
-            pins.append(tuple(each.detach().numpy() for each in tensors) or None)
-        first, second = _weight_moments(self._moments)
+        levels = list_levels(self._stages)
+        operators = _operators(self._layers)
+        nothing = np.empty((len(operators) or 4, 0), np.float32)  # the weights of a maximum
+        first, second = _list_moments(self._layers, self._moments, levels)
         return _native.BitStep(
-            self._layers[0].in_features,
-            wires=wires,
-            pins=pins,
+            _count_inputs(self._stages),
+            wires=[None if level.wires is None else (*level.wires, level.n_gates) for level in levels],
+            pins=[self._pins(level) for level in levels],
             n_groups=self._groups,
-            gates=_operators(self._layers),
-            weights=[layer.weight.detach().numpy() for layer in self._layers],
-            first=first,
-            second=second,
-            scales=_scales(factors),
-            frozen=frozen,
+            gates=operators,
+            weights=[nothing if level.layer is None else level.weight.detach().numpy() for level in levels],
+            first=[nothing if each is None else each for each in first],
+            second=[nothing if each is None else each for each in second],
+            scales=_scales(self._layers, factors, levels),
+            frozen=[level.layer is None or frozen[self._layers.index(level.layer)] for level in levels],
         )
 
+    def _pins(self, level: Level) -> tuple[np.ndarray, ...] | None:
+        if level.layer is None or level.candidates is None:
+            return None
+        moments = self._moments[self._layers.index(level.layer)]["pins"]
+        tensors = (level.layer.get_parameter("pins"), *moments)
+        return (np.ascontiguousarray(level.candidates), *(each.detach().numpy() for each in tensors))
 
-def _list_tensors(layer: GateLayer) -> list[Any]:
-    names = ("weight", "pins", "candidates", "a", "b")
+
+def _make_key(layers: Sequence[GateModule], factors: list[float]) -> tuple[object, ...]:
+    """What a native twin depends on. Wires are copied into it, so that it must also see when they change."""
+    # Straight from the parameters: attributes of modules are slow, and this runs at every step.
+    tensors: list[Any] = [each for layer in layers for each in _list_tensors(layer)]
+    versions = [each._version for each in tensors if not each.is_floating_point()]
+    return (*factors, *versions, *[each.data_ptr() for each in tensors])
+
+
+def _list_weights(layer: GateModule) -> list[Any]:
+    """The weights of a layer's gates, level by level."""
+    weight = layer._parameters.get("weight")
+    return [weight] if weight is not None else list(cast(Any, layer._modules["weights"])._parameters.values())
+
+
+def _list_tensors(layer: GateModule) -> list[Any]:
+    names = ("pins", "candidates", "a", "b", "tap_idx")
     found = (layer._parameters.get(name, layer._buffers.get(name)) for name in names)
-    return [tensor for tensor in found if tensor is not None]
+    return [*_list_weights(layer), *(tensor for tensor in found if tensor is not None)]
 
 
-def _operators(layers: Sequence[GateLayer]) -> np.ndarray:
+def _count_inputs(stages: Sequence[Stage]) -> int:
+    return cast(int, follow_shapes(stages)[0])
+
+
+def _operators(layers: Sequence[GateModule]) -> np.ndarray:
     """What the rows of the weights belong to; none for `Light`, which has entries of truth tables instead."""
     parametrization = layers[0].parametrization
     return np.array(parametrization.operators if isinstance(parametrization, Softmax) else (), np.uint8)
 
 
-def _weight_moments(moments: Moments) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """First and second moments of the gates' weights."""
-    pairs = [of_layer["weight"] for of_layer in moments]
-    return [first.numpy() for first, _ in pairs], [second.numpy() for _, second in pairs]
+def _list_moments(
+    layers: Sequence[GateModule], moments: Moments, levels: Sequence[Level]
+) -> tuple[list[Any], list[Any]]:
+    """First and second moments of the gates' weights, level by level; None for maxima."""
+    found: list[Any] = [
+        (None, None) if level.layer is None else moments[layers.index(level.layer)][level.name] for level in levels
+    ]
+    first, second = ([None if each is None else each.numpy() for each in column] for column in zip(*found, strict=True))
+    return first, second
 
 
-def _scales(factors: list[float]) -> list[float]:
-    """What the gradients of each layer are multiplied by: the factors of all layers above."""
-    return [math.prod(factors[i + 1 :]) for i in range(len(factors))]
+def _scales(layers: Sequence[GateModule], factors: list[float], levels: Sequence[Level]) -> list[float]:
+    """What the gradients of each level are multiplied by: the factors of all layers above its own."""
+    scales = [math.prod(factors[i + 1 :]) for i in range(len(factors))]
+    return [1.0 if level.layer is None else scales[layers.index(level.layer)] for level in levels]

@@ -1,20 +1,25 @@
 """Whether native steps can train a network, and if not, why: the layer and the rule that it breaks."""
 
-from collections.abc import Iterator
-from itertools import pairwise
-from typing import TypeGuard, cast
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
-from gatewise.nn.base import GateLayer
+from gatewise.nn.base import GateLayer, GateModule
+from gatewise.nn.convolution.layer import LogicConv2d
+from gatewise.nn.convolution.maps import FeatureMaps, OrPool2d
+from gatewise.nn.convolution.shapes import follow_shapes
 from gatewise.nn.head import GroupSum
 from gatewise.nn.layer import LogicLayer
 from gatewise.nn.learned import LearnedLayer
+from gatewise.nn.levels import list_names
 from gatewise.nn.network import LogicNetwork, is_plain
 from gatewise.nn.parametrization import Softmax
 from gatewise.nn.relaxation import Probabilistic
 from gatewise.nn.sampling import Bitwise
+
+STAGES = (LogicLayer, LearnedLayer, FeatureMaps, LogicConv2d, OrPool2d, nn.Flatten)
 
 
 def find_obstacle(net: nn.Module) -> str | None:
@@ -31,21 +36,37 @@ def find_obstacle(net: nn.Module) -> str | None:
     parts = list(cast(nn.Sequential, net))
     if len(parts) < 2 or not is_plain(parts[-1], GroupSum):
         return f"hold layers of gates and a GroupSum at the end, got {type(parts[-1]).__name__ if parts else 'nothing'}"
-    first = parts[0]
-    for position, (layer, following) in enumerate(pairwise(parts)):
-        if not (_is_layer(layer) and _is_layer(first)):
-            return f"hold layers of gates without hooks before the GroupSum, got {type(layer).__name__} at {position}"
+    stages = parts[:-1]
+    for position, stage in enumerate(stages):
+        if not any(is_plain(stage, kind) for kind in STAGES):
+            return f"hold layers of gates without hooks before the GroupSum, got {type(stage).__name__} at {position}"
+    return _find_rule(stages) or _find_misfit(stages)
+
+
+def _find_rule(stages: Sequence[Any]) -> str | None:
+    """The first rule that a layer breaks."""
+    layers = [(position, stage) for position, stage in enumerate(stages) if isinstance(stage, GateModule)]
+    if not layers:
+        return "hold layers of gates, got none"
+    _, first = layers[0]
+    for position, layer in layers:
+        following = stages[position + 1] if position + 1 < len(stages) else None
         for holds, rule, got in _rules(layer, first, following):
             if not holds:
                 return f"have {rule}, got {got} at layer {position}"
     return None
 
 
-def _is_layer(module: nn.Module) -> TypeGuard[GateLayer]:
-    return is_plain(module, LogicLayer) or is_plain(module, LearnedLayer)
+def _find_misfit(stages: Sequence[Any]) -> str | None:
+    """The first stage that cannot read what is before it."""
+    try:
+        last = follow_shapes(stages)[-1]
+    except ValueError as error:
+        return f"hold layers that fit together: {error}"
+    return None if isinstance(last, int) else f"end in rows, got maps of {last}; put a torch.nn.Flatten behind them"
 
 
-def _rules(layer: GateLayer, first: GateLayer, following: nn.Module) -> Iterator[tuple[bool, str, object]]:
+def _rules(layer: GateModule, first: GateModule, following: nn.Module | None) -> Iterator[tuple[bool, str, object]]:
     """What must hold for a layer, in words, and what it has instead."""
     softmax, on_bits = layer.parametrization, isinstance(layer.sampling, Bitwise)
     yield on_bits or isinstance(softmax, Softmax), "Softmax as the parametrization of every layer", softmax
@@ -54,14 +75,16 @@ def _rules(layer: GateLayer, first: GateLayer, following: nn.Module) -> Iterator
     yield isinstance(relaxation, Probabilistic), "the probabilistic relaxation in every layer", relaxation
     own = f"a {layer.sampling} that is not that of layer 0"
     yield layer.sampling == first.sampling, "one sampling, which all layers share", own
-    yield on_bits or isinstance(layer, LogicLayer), "Bitwise as the sampling of a LearnedLayer", layer.sampling
-    for name in ("weight", "pins") if isinstance(layer, LearnedLayer) else ("weight",):
-        yield from _rules_of_parameter(name, layer._parameters.get(name), on_bits)
-    if isinstance(layer, LearnedLayer):
-        together = layer.weight.requires_grad == layer.pins.requires_grad
-        yield together, "weight and pins that are frozen together", "one of them that is not"
-    width = following.in_features if isinstance(following, GateLayer) else layer.out_features
-    yield width == layer.out_features, f"{width} gates for the layer after it", layer.out_features
+    yield on_bits or not isinstance(layer, LearnedLayer), "Bitwise as the sampling of a LearnedLayer", layer.sampling
+    parameters = dict(layer.named_parameters())
+    for name in list_names(layer):
+        yield from _rules_of_parameter(name, parameters.get(name), on_bits)
+    trained = {tensor.requires_grad for tensor in parameters.values()}
+    together = "weight and pins" if isinstance(layer, LearnedLayer) else "weights"
+    yield len(trained) == 1, f"{together} that are frozen together", "one of them that is not"
+    if isinstance(layer, GateLayer) and isinstance(following, GateLayer):
+        width = following.in_features
+        yield width == layer.out_features, f"{width} gates for the layer after it", layer.out_features
 
 
 def _rules_of_parameter(name: str, tensor: Tensor | None, on_bits: bool) -> Iterator[tuple[bool, str, object]]:

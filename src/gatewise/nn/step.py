@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from gatewise import _native
-from gatewise.nn.base import GateLayer, check_tensor
+from gatewise.nn.base import check_tensor
+from gatewise.nn.convolution.shapes import Stage, follow_shapes, list_gates
 from gatewise.nn.head import GroupSum
-from gatewise.nn.layer import LogicLayer
 from gatewise.nn.learned import LearnedLayer
 from gatewise.nn.native_steps import BitSteps, RelaxedSteps, make_moments
 from gatewise.nn.obstacles import find_obstacle
@@ -29,10 +29,11 @@ class TrainStep:
 
     Parameters
     ----------
-    net : LogicNetwork, or Sequential of LogicLayers or LearnedLayers and a GroupSum
-        On the CPU, in float32, layers of equal settings with `Softmax` and the probabilistic relaxation; LearnedLayers
-        with `Bitwise`. For any other network the error names the layer and the reason; `TrainStep.supports` asks
-        beforehand. Layers whose weights require no gradient are frozen, with `Bitwise`.
+    net : LogicNetwork, or Sequential of layers of gates and a GroupSum
+        LogicLayers and LearnedLayers; or FeatureMaps, LogicConv2d, OrPool2d, a `torch.nn.Flatten`, and then such
+        layers. On the CPU, in float32, layers of equal settings with `Softmax` and the probabilistic relaxation;
+        LearnedLayers with `Bitwise`. For any other network the error names the layer and the reason;
+        `TrainStep.supports` asks beforehand. Layers whose weights require no gradient are frozen, with `Bitwise`.
     loss : "cross_entropy", "binary_cross_entropy" or "squared_error"
         Of the softmax over groups, of each group's sigmoid, or of the groups themselves; the mean of the batch.
     learning_rate, betas, eps
@@ -71,14 +72,16 @@ class TrainStep:
         self.net, self.loss, self.label_smoothing = net, loss, label_smoothing
         self.learning_rate, self.betas, self.eps = learning_rate, betas, eps
         self.n_steps = 0
-        self._layers = cast(list[GateLayer], list(net)[:-1])
+        stages = cast(list[Stage], list(net)[:-1])
+        self._layers = [layer for stage in stages for layer in list_gates(stage)]
         self._head = cast(GroupSum, net[-1])
+        self._n_outputs = cast(int, follow_shapes(stages)[-1])
         self._moments = make_moments(self._layers)
         self._steps: BitSteps | RelaxedSteps
         if isinstance(self._layers[0].sampling, Bitwise):
-            self._steps = BitSteps(self._layers, self._head.groups, self._moments)
+            self._steps = BitSteps(stages, self._head.groups, self._moments)
         else:
-            self._steps = RelaxedSteps(cast(list[LogicLayer], self._layers), self._head.groups, self._moments)
+            self._steps = RelaxedSteps(stages, self._head.groups, self._moments)
 
     @staticmethod
     def supports(net: nn.Module) -> bool:
@@ -138,7 +141,7 @@ class TrainStep:
         rows = self._steps.convert(x)
         targets = (y.long() if is_classes else y.float()).contiguous().numpy()
         row_weights = None if weight is None else weight.float().contiguous().numpy()
-        scale = 1 / head.temperature(self._layers[-1].out_features), head.beta
+        scale = 1 / head.temperature(self._n_outputs), head.beta
         losses, end = [], 0
         for i, (size, rate) in enumerate(zip(sizes, learning_rates, strict=True)):
             start, end = end, end + size
