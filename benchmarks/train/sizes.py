@@ -37,3 +37,20 @@ BIT_SIZES = {  # of the benchmark of training on bits
     "learned-16k": TrainSize(784, 2, 8_000, 10, tau=10, batch=256, k=32),
     "mnist-normal": SIZES["mnist-normal"],
 }
+
+
+@dataclass(frozen=True)
+class ConvolutionSize(TrainSize):
+    """The same behind convolutions of so many trees, each of 3 x 3 at every pixel, eight leaves, and pooled 2 x 2."""
+
+    shape: tuple[int, int, int] = (1, 28, 28)  # maps, rows, columns
+    channels: tuple[int, ...] = ()
+    depth: int = 3
+
+
+CONVOLUTION_SIZES = {  # as LogicTreeNet S, but for 3 x 3 in the first layer and two equal ones behind
+    "trees-mnist": ConvolutionSize(784, 2, 10_240, 10, tau=6.5, batch=128, channels=(16, 48, 144)),
+    "trees-cifar": ConvolutionSize(
+        9_216, 2, 20_480, 10, tau=20, batch=128, shape=(9, 32, 32), channels=(32, 128, 512, 1024)
+    ),
+}

@@ -17,7 +17,7 @@ import torch
 
 from benchmarks.process import memory_gb, peak_memory_gb
 from benchmarks.timer import time_call
-from benchmarks.train.sizes import BIT_SIZES, SIZES, TrainSize
+from benchmarks.train.sizes import BIT_SIZES, CONVOLUTION_SIZES, SIZES, TrainSize
 
 LEARNING_RATE = 0.01
 N_CHECKED_STEPS = 20
@@ -43,7 +43,7 @@ class TrainJob:
     def from_command_line(cls, settings: list[str]) -> "TrainJob":
         """Parse the arguments that `benchmarks.train` passes."""
         parser = argparse.ArgumentParser()
-        sizes = SIZES | BIT_SIZES
+        sizes = {**SIZES, **BIT_SIZES, **CONVOLUTION_SIZES}
         parser.add_argument("size", choices=list(sizes))
         parser.add_argument("--setting", choices=settings, required=True)
         parser.add_argument("--threads", type=int, required=True)

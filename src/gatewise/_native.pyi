@@ -102,6 +102,7 @@ class BitStep:
         *,
         wires: Sequence[Any],
         pins: Sequence[Any],
+        windows: Sequence[Any],
         n_groups: int,
         gates: Any,
         weights: Sequence[Any],

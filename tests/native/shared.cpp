@@ -30,10 +30,11 @@ std::vector<float> random_normals(size_t n) {
   return values;
 }
 
-void require_close(const std::vector<float>& got, const std::vector<double>& expected, const char* what) {
+void require_close(const std::vector<float>& got, const std::vector<double>& expected, const char* what,
+                   double tolerance = 1e-4) {
   for (size_t i = 0; i < expected.size(); ++i) {
     const double value = got[i];
-    if (std::fabs(value - expected[i]) <= 1e-4 * (1 + std::fabs(expected[i]))) continue;
+    if (std::fabs(value - expected[i]) <= tolerance * (1 + std::fabs(expected[i]))) continue;
     std::printf("%s[%zu] must be %g, got %g\n", what, i, expected[i], value);
     std::exit(1);
   }
@@ -124,6 +125,36 @@ void check_backward(const gw::BitKernels& kernels, const Case& c, size_t per_row
   if (!c.is_maximum) require_close(of_coefficients, expected, "grad_coefficients");
 }
 
+// Pins of shared gates that choose among the values of a window: sums over two tiles.
+void check_taps(const gw::BitKernels& kernels, size_t n_positions, uint32_t k) {
+  const size_t n_gates = 3, n_values = 9, n_wires = 40, n_out = n_gates * n_positions;
+  const std::vector<int32_t> wires = random_below<int32_t>(n_values * n_positions, n_wires + 1);
+  const std::vector<int32_t> candidates = random_below<int32_t>(2 * n_gates * k, n_values);
+  const std::vector<int32_t> a = random_below<int32_t>(n_out, n_wires), b = random_below<int32_t>(n_out, n_wires);
+  const std::vector<float> coefficients = random_normals(4 * n_gates);
+  const gw::BitLayer layer{nullptr, a.data(), b.data(), coefficients.data(), n_positions, false};
+  const gw::Pins pins{candidates.data(), nullptr, nullptr, nullptr, n_gates, k};
+  std::vector<float> sums(candidates.size(), 7), scratch(gw::kTapScratch);
+  std::vector<double> expected(candidates.size());
+  for (int tile = 0; tile < 2; ++tile) {
+    std::vector<uint32_t> x(n_wires + 1);
+    for (size_t wire = 0; wire < n_wires; ++wire) x[wire] = static_cast<uint32_t>(random_bits());
+    const std::vector<float> rows = random_normals(n_out * gw::kBitTile);
+    const auto bit = [&](int32_t wire, size_t s) { return x[static_cast<size_t>(wire)] >> s & 1; };
+    for (size_t at = 0; at < candidates.size(); ++at)
+      for (size_t p = 0; p < n_positions; ++p)
+        for (size_t s = 0; s < gw::kBitTile; ++s) {
+          const size_t pin = at / k / n_gates, gate = at / k % n_gates, i = gate * n_positions + p;
+          const float* c = coefficients.data() + 4 * gate;
+          if (!bit(wires[static_cast<size_t>(candidates[at]) * n_positions + p], s)) continue;
+          expected[at] += rows[i * gw::kBitTile + s] * (c[1 + pin] + (bit((pin ? a : b)[i], s) ? c[3] : 0));
+        }
+    kernels.add_taps(layer, pins, {wires.data(), n_positions}, x.data(), {rows.data(), 1}, sums.data(), tile == 0,
+                     scratch.data());
+  }
+  require_close(sums, expected, "gradients of taps", 2e-2);
+}
+
 // Shared gates, a maximum, and gates of their own; `learned`: those have pins.
 struct Network {
   static constexpr size_t kInputs = 64, kWidth = 8 * 64, kLast = 120, kGroups = 3, kSamples = 130, kCandidates = 6;
@@ -200,6 +231,9 @@ int main() {
             check_backward(target.train.bits, c, 1);
             check_backward(target.train.bits, c, n_positions);
           }
+  for (const gw::Target& target : gw::targets())
+    for (const size_t n_positions : {1, 5, 150, 300})
+      for (const uint32_t k : {1u, 4u, 7u}) check_taps(target.train.bits, n_positions, k);
   for (const bool is_learned : {false, true}) {
     const std::vector<float> alone = train(1, is_learned);
     for (const unsigned threads : {2u, 5u}) {

@@ -80,6 +80,7 @@ def make_bit_step(levels: list[Level], weights: list[Tensor], frozen: list[bool]
         n_inputs,
         wires=[(*(w.reshape(-1).astype(np.int32) for w in (each.a, each.b)), each.n_gates) for each in levels],
         pins=[None] * len(levels),
+        windows=[None] * len(levels),
         n_groups=N_GROUPS,
         gates=np.array(SOFTMAX.operators, np.uint8),
         weights=[weight.numpy() for weight in weights],

@@ -35,7 +35,9 @@ class Level(NamedTuple):
     wires : int32 arrays (a, b) or None
         Operands of each output; one beyond the last wire stands for the constant 0. None: they are learned.
     candidates : int32 array, (2, n_gates, k), or None
-        Wires among which learned ones choose.
+        Wires among which learned ones choose; or, with a window, its values.
+    window : int32 array, (n_values, n_positions), or None
+        The wires of a window's values at each position.
     """
 
     layer: GateModule | None
@@ -43,6 +45,7 @@ class Level(NamedTuple):
     n_gates: int
     wires: tuple[NDArray[np.int32], NDArray[np.int32]] | None
     candidates: NDArray[np.int32] | None = None
+    window: NDArray[np.int32] | None = None
 
     @property
     def weight(self) -> Tensor:
@@ -52,8 +55,11 @@ class Level(NamedTuple):
 
     def reorder(self, order: NDArray[np.int32]) -> "Level":
         """The same level, reading wire order[i] where it read wire i."""
-        wires = None if self.wires is None else (order[self.wires[0]], order[self.wires[1]])
-        return self._replace(wires=wires, candidates=None if self.candidates is None else order[self.candidates])
+        if self.wires is not None:
+            return self._replace(wires=(order[self.wires[0]], order[self.wires[1]]))
+        if self.window is not None:
+            return self._replace(window=order[self.window])
+        return self._replace(candidates=None if self.candidates is None else order[self.candidates])
 
 
 def list_levels(stages: Sequence[Stage]) -> list[Level]:
@@ -79,6 +85,9 @@ def list_levels(stages: Sequence[Stage]) -> list[Level]:
             own = [_level_of_rows(stage)]
         elif isinstance(stage, Convolution | OrPool2d) and isinstance(shape, tuple):
             own = list(_levels_of_maps(stage, stage.unroll(shape)))
+            if isinstance(stage, LearnedConv2d):
+                window = stage.window.locate(np.arange(stage.n_values, dtype=np.int32), shape)
+                own[0] = own[0]._replace(wires=None, candidates=stage.candidates.numpy(), window=window)
         if own and order is not None:
             own[0], order = own[0].reorder(order), None
         levels += own

@@ -122,6 +122,7 @@ class BitSteps:
             _count_inputs(self._stages),
             wires=[None if level.wires is None else (*level.wires, level.n_gates) for level in levels],
             pins=[self._pins(level) for level in levels],
+            windows=[level.window for level in levels],
             n_groups=self._groups,
             gates=operators,
             weights=[nothing if level.layer is None else level.weight.detach().numpy() for level in levels],

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from gatewise.nn.base import GateLayer, GateModule
-from gatewise.nn.convolution.layer import LogicConv2d
+from gatewise.nn.convolution.layer import LearnedConv2d, LogicConv2d
 from gatewise.nn.convolution.maps import FeatureMaps, OrPool2d
 from gatewise.nn.convolution.shapes import follow_shapes
 from gatewise.nn.head import GroupSum
@@ -19,7 +19,7 @@ from gatewise.nn.parametrization import Softmax
 from gatewise.nn.relaxation import Probabilistic
 from gatewise.nn.sampling import Bitwise
 
-STAGES = (LogicLayer, LearnedLayer, FeatureMaps, LogicConv2d, OrPool2d, nn.Flatten)
+STAGES = (LogicLayer, LearnedLayer, FeatureMaps, LogicConv2d, LearnedConv2d, OrPool2d, nn.Flatten)
 
 
 def find_obstacle(net: nn.Module) -> str | None:
@@ -75,12 +75,13 @@ def _rules(layer: GateModule, first: GateModule, following: nn.Module | None) ->
     yield isinstance(relaxation, Probabilistic), "the probabilistic relaxation in every layer", relaxation
     own = f"a {layer.sampling} that is not that of layer 0"
     yield layer.sampling == first.sampling, "one sampling, which all layers share", own
-    yield on_bits or not isinstance(layer, LearnedLayer), "Bitwise as the sampling of a LearnedLayer", layer.sampling
+    is_learned = isinstance(layer, LearnedLayer | LearnedConv2d)
+    yield on_bits or not is_learned, f"Bitwise as the sampling of a {type(layer).__name__}", layer.sampling
     parameters = dict(layer.named_parameters())
     for name in list_names(layer):
         yield from _rules_of_parameter(name, parameters.get(name), on_bits)
     trained = {tensor.requires_grad for tensor in parameters.values()}
-    together = "weight and pins" if isinstance(layer, LearnedLayer) else "weights"
+    together = "weight and pins" if is_learned else "weights"
     yield len(trained) == 1, f"{together} that are frozen together", "one of them that is not"
     if isinstance(layer, GateLayer) and isinstance(following, GateLayer):
         width = following.in_features

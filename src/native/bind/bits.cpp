@@ -22,17 +22,19 @@ using Cube = nb::ndarray<Value, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 // Candidates, logits and both moments of a layer's pins, 2 x n_gates x k each.
 using PinArrays = std::tuple<Cube<const int32_t>, Cube<float>, Cube<float>, Cube<float>>;
+// The wires of a window's values, n_values x n_positions, of pins that positions share and whose candidates are values.
+using WindowArray = Matrix<const int32_t>;
 
 // A stack of gates on bits, and all that a step of it changes. Without operators `gates` the weights are the angles of
 // truth tables.
 class BitStepper {
  public:
   BitStepper(uint32_t n_inputs, const std::vector<std::optional<Wires>>& wires,
-             std::vector<std::optional<PinArrays>> pins, uint32_t n_groups, Array<uint8_t> gates,
-             std::vector<FloatsOut> weights, std::vector<FloatsOut> first, std::vector<FloatsOut> second,
-             std::vector<float> scales, const std::vector<bool>& frozen)
+             std::vector<std::optional<PinArrays>> pins, const std::vector<std::optional<WindowArray>>& windows,
+             uint32_t n_groups, Array<uint8_t> gates, std::vector<FloatsOut> weights, std::vector<FloatsOut> first,
+             std::vector<FloatsOut> second, std::vector<float> scales, const std::vector<bool>& frozen)
       : pins_(std::move(pins)),
-        stack_(n_inputs, make_wirings(n_inputs, wires), n_groups),
+        stack_(n_inputs, make_wirings(n_inputs, wires, windows), n_groups),
         gates_(copy(gates)),
         weights_{std::move(weights), std::move(first), std::move(second)},
         scales_(std::move(scales)),
@@ -66,18 +68,19 @@ class BitStepper {
   }
 
  private:
-  std::vector<gw::BitStack::Wiring> make_wirings(size_t width, const std::vector<std::optional<Wires>>& wires) {
-    require(wires.size() == pins_.size(), "wires and pins must be one per layer");
+  std::vector<gw::BitStack::Wiring> make_wirings(size_t width, const std::vector<std::optional<Wires>>& wires,
+                                                 const std::vector<std::optional<WindowArray>>& windows) {
+    require(wires.size() == pins_.size() && windows.size() == pins_.size(), "wires and pins must be one per layer");
     std::vector<gw::BitStack::Wiring> wirings;
     candidates_.reserve(pins_.size());
     bool has_pins = false;
     for (size_t i = 0; i < wires.size(); ++i) {
       require(wires[i].has_value() != pins_[i].has_value(), "a layer must have either wires or pins");
-      wirings.push_back(wires[i] ? fix_wires(*wires[i], width) : choose_wires(*pins_[i], width));
+      wirings.push_back(wires[i] ? fix_wires(*wires[i], width) : choose_wires(*pins_[i], windows[i], width));
       width = wirings.back().a.size();
       n_gates_.push_back(wirings.back().n_gates);
       require(!has_pins || n_gates_[i] == width, "layers after one with pins must not share gates");
-      has_pins |= pins_[i].has_value();
+      has_pins |= pins_[i] && !windows[i];
     }
     return wirings;
   }
@@ -88,19 +91,28 @@ class BitStepper {
     return {copy_operands(a, width + 1), copy_operands(b, width + 1), std::nullopt, n_gates};
   }
 
-  gw::BitStack::Wiring choose_wires(const PinArrays& arrays, size_t width) {
+  gw::BitStack::Wiring choose_wires(const PinArrays& arrays, const std::optional<WindowArray>& window, size_t width) {
     const auto& [candidates, logits, first, second] = arrays;
     const size_t n = candidates.shape(1), k = candidates.shape(2);
     require(candidates.shape(0) == 2 && k >= 1 && k <= (size_t{1} << 20), "candidates must be 2 x n_gates x k, k >= 1");
     for (const Cube<float>& each : {logits, first, second})
       require(each.shape(0) == 2 && each.shape(1) == n && each.shape(2) == k,
               "logits and moments of pins must have the shape of candidates");
+    require(n >= 1, "candidates must be of at least one gate");
     candidates_.push_back(copy(candidates));
-    for (const int32_t wire : candidates_.back())
-      require(wire >= 0 && static_cast<size_t>(wire) < width, "candidates must index the layer before");
+    const size_t n_values = window ? window->shape(0) : width, n_positions = window ? window->shape(1) : 1;
+    for (const int32_t value : candidates_.back())
+      require(value >= 0 && static_cast<size_t>(value) < n_values,
+              "candidates must index the layer before, or a window");
+    std::vector<int32_t> window_wires;
+    if (window) window_wires = copy(*window);
+    require(n_positions >= 1, "windows must have at least one position");
+    for (const int32_t wire : window_wires)
+      require(wire >= 0 && static_cast<size_t>(wire) <= width, "windows must index the layer before");
     const gw::Pins pins{candidates_.back().data(), logits.data(), first.data(), second.data(), n,
                         static_cast<uint32_t>(k)};
-    return {std::vector<int32_t>(n), std::vector<int32_t>(n), pins, n};
+    const size_t n_out = n * n_positions;
+    return {std::vector<int32_t>(n_out), std::vector<int32_t>(n_out), pins, n, std::move(window_wires)};
   }
 
   const std::vector<std::optional<PinArrays>> pins_;
@@ -117,11 +129,12 @@ class BitStepper {
 
 void bind_bits(nb::module_& m) {
   nb::class_<BitStepper>(m, "BitStep")
-      .def(nb::init<uint32_t, const std::vector<std::optional<Wires>>&, std::vector<std::optional<PinArrays>>, uint32_t,
-                    Array<uint8_t>, std::vector<FloatsOut>, std::vector<FloatsOut>, std::vector<FloatsOut>,
-                    std::vector<float>, const std::vector<bool>&>(),
-           nb::arg("n_inputs"), nb::kw_only(), nb::arg("wires"), nb::arg("pins"), nb::arg("n_groups"), nb::arg("gates"),
-           nb::arg("weights"), nb::arg("first"), nb::arg("second"), nb::arg("scales"), nb::arg("frozen"))
+      .def(nb::init<uint32_t, const std::vector<std::optional<Wires>>&, std::vector<std::optional<PinArrays>>,
+                    const std::vector<std::optional<WindowArray>>&, uint32_t, Array<uint8_t>, std::vector<FloatsOut>,
+                    std::vector<FloatsOut>, std::vector<FloatsOut>, std::vector<float>, const std::vector<bool>&>(),
+           nb::arg("n_inputs"), nb::kw_only(), nb::arg("wires"), nb::arg("pins"), nb::arg("windows"),
+           nb::arg("n_groups"), nb::arg("gates"), nb::arg("weights"), nb::arg("first"), nb::arg("second"),
+           nb::arg("scales"), nb::arg("frozen"))
       .def("run", &BitStepper::run, nb::arg("x"), nb::arg("loss"), nb::kw_only(), nb::arg("temperature"),
            nb::arg("adam"), nb::arg("pool"));
 }

@@ -47,7 +47,8 @@ inline Floats splat(float x) { return Floats{} + x; }
 
 inline Floats sqrt_of(Floats x) {
 #if defined(GATEWISE_AVX512)
-  return (Floats)_mm512_sqrt_ps((__m512)x);
+  return (Floats)_mm512_maskz_sqrt_ps(0xFFFF,
+                                      (__m512)x);  // all lanes; gcc warns of what _mm512_sqrt_ps leaves undefined
 #elif defined(GATEWISE_AVX2)
   return (Floats)_mm256_sqrt_ps((__m256)x);
 #else

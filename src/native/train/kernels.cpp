@@ -1,7 +1,7 @@
 // The inner loops of training; compiled once per target, under the rule of simd/targets.hpp.
 #include "train/kernels.hpp"
 
-#include "train/bits/pins.inc.hpp"
+#include "train/bits/taps.inc.hpp"
 #include "train/bits/tiles.inc.hpp"
 #include "train/gates.inc.hpp"
 #include "train/light.inc.hpp"
@@ -29,7 +29,11 @@ namespace gatewise::GATEWISE_TARGET {
 
 extern const TrainKernels kTrainKernels;
 const TrainKernels kTrainKernels = {
-    forward,      backward, mix,
-    mix_backward, update,   {choose_gates, choose_wires, evaluate, count, sum, update_pins, pass_back, backward_tile}};
+    forward,
+    backward,
+    mix,
+    mix_backward,
+    update,
+    {choose_gates, choose_wires, evaluate, count, sum, update_pins, pass_back, backward_tile, add_taps, step_taps}};
 
 }  // namespace gatewise::GATEWISE_TARGET

@@ -24,16 +24,17 @@ SHAPES = {"gray": ((9, 8), 1), "colors": ((2, 9, 8), 3)}
 def make_net(shape: str = "colors", wiring: str = "fixed", **options: Any) -> Sequential:
     """Two convolutions, pooled, with strides and borders, and two layers of gates."""
     maps = nn.FeatureMaps(*SHAPES[shape])
+    shared: Callable[..., Any] = nn.LogicConv2d
     given = {"parametrization": PARAMETRIZATIONS["some"], "sampling": nn.Bitwise(0.5), "seed": 1, **options}
     dense: Callable[..., Any] = nn.LogicLayer
     own: dict[str, Any] = {}
     if wiring == "learned":
-        dense, own = nn.LearnedLayer, {"candidates": RandomCandidates(5)}
+        dense, own, shared = nn.LearnedLayer, {"candidates": RandomCandidates(5)}, nn.LearnedConv2d
     return Sequential(
         maps,
-        nn.LogicConv2d(maps.maps_shape[0], 6, 3, depth=3, padding=1, position=0, **given),
+        shared(maps.maps_shape[0], 6, 3, depth=3, padding=1, position=0, **given),
         nn.OrPool2d(2),
-        nn.LogicConv2d(6, 8, (3, 2), depth=1, stride=(1, 2), padding=(0, 1), position=1, **given),
+        shared(6, 8, (3, 2), depth=1, stride=(1, 2), padding=(0, 1), position=1, **given),
         nn.OrPool2d((1, 3), stride=1),
         Flatten(),
         nn.LogicLayer(16, 30, position=2, **given),

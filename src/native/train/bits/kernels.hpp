@@ -13,6 +13,7 @@ namespace gatewise {
 struct Mixture;
 struct Adam;
 struct Moments;
+struct Shares;
 
 // A *tile* is as many samples: the bits of a wire that are spread over the lanes of vectors together.
 constexpr size_t kBitTile = 32;
@@ -53,6 +54,13 @@ struct Pins {
   uint32_t k;
 };
 
+// The wires of pins that positions share, which choose among the values of a window: value v is wires[v * n_positions +
+// p] at position p.
+struct Window {
+  const int32_t* wires;
+  size_t n_positions;
+};
+
 // How the logits of pins follow from their gradients.
 struct PinStep {
   const Adam& adam;
@@ -71,6 +79,10 @@ constexpr size_t kMaxBitSamples = size_t{1} << 15;
 
 // Floats of scratch that update_pins needs: the gradients of two pins, the same in 16 bits, and their sums.
 constexpr size_t pin_scratch(size_t n_words, uint32_t k) { return 3 * 64 * n_words + 2 * (size_t{k} + 64); }
+
+// Positions whose gradients are summed in integers together, and the floats of scratch that add_taps needs for them.
+constexpr size_t kTapPositions = 128;
+constexpr size_t kTapScratch = 3 * kTapPositions * kBitTile;
 
 // Each works on gates, outputs or wires begin .. end - 1 of a layer; x are the wires of the layer before. `sum`,
 // `update_pins` and `pass_back` are for layers whose gates have one position each.
@@ -97,6 +109,14 @@ struct BitKernels {
   // grad_x (if not null; overwritten if the layer reads once) and to grad_coefficients (overwritten if `is_first`).
   void (*backward_tile)(const BitLayer& layer, size_t n_out, const uint32_t* x, const GradRows& grads, float* grad_x,
                         float* grad_coefficients, bool is_first);
+  // Gradients of the probabilities of candidates, on one tile, of pins that positions share: added to `sums`, of the
+  // shape of the logits, or written there if `is_first`. Integers as in update_pins, relative to the largest of
+  // kTapPositions positions.
+  void (*add_taps)(const BitLayer& layer, const Pins& pins, const Window& window, const uint32_t* x,
+                   const GradRows& grads, float* sums, bool is_first, float* scratch);
+  // A step of Adam for pins begin .. end - 1 of the 2 * n_gates, given such sums in shares. p: scratch as
+  // pin_scratch(0).
+  void (*step_taps)(const Pins& pins, size_t begin, size_t end, const Shares& sums, const PinStep& step, float* p);
 };
 
 }  // namespace gatewise

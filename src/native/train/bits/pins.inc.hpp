@@ -38,11 +38,11 @@ struct PairBits {
 constexpr float kLargestShort = 32767.0f;
 
 // A row of values -> pairs of 16-bit integers, relative to the largest magnitude; returns the unit.
-inline float quantize(const float* values, Floats magnitudes, size_t n_words, int32_t* pairs) {
+inline float quantize(const float* values, Floats magnitudes, size_t n_tiles, int32_t* pairs) {
   float largest = 0;
   for (size_t i = 0; i < kLanes; ++i) largest = magnitudes[i] > largest ? magnitudes[i] : largest;
   const float scale = largest > 0 ? kLargestShort / largest : 0.0f;
-  for (size_t h = 0; h < 2 * n_words; ++h)
+  for (size_t h = 0; h < n_tiles; ++h)
     for (size_t v = 0; v < kPairVectors; ++v) {
       const float* low = values + h * kBitTile + v * kLanes;
       const Ints lower = (Ints)(load(low) * scale + kRounder), upper = (Ints)(load(low + 16) * scale + kRounder);
@@ -52,14 +52,15 @@ inline float quantize(const float* values, Floats magnitudes, size_t n_words, in
   return largest / kLargestShort;
 }
 
-// Sums of a quantized row over the samples at which each of four wires is true, negated.
-inline Quadruple sum_where_true(const PairBits& lanes, const uint64_t* const* wires, const int32_t* pairs,
-                                size_t n_words) {
+// Sums of a quantized row over the samples at which each of four candidates is true, negated; bits_of(j, h) are those
+// of candidate j in tile h.
+template <typename BitsOf>
+inline Quadruple sum_where_true(const PairBits& lanes, const BitsOf& bits_of, const int32_t* pairs, size_t n_tiles) {
   Ints sums[4] = {};
-  for (size_t h = 0; h < 2 * n_words; ++h) {
+  for (size_t h = 0; h < n_tiles; ++h) {
     Ints bits[4];
 #pragma GCC unroll 4
-    for (size_t j = 0; j < 4; ++j) bits[j] = splat_bits(tile_of(wires[j], h));
+    for (size_t j = 0; j < 4; ++j) bits[j] = splat_bits(bits_of(j, h));
 #pragma GCC unroll 4
     for (size_t v = 0; v < kPairVectors; ++v) {
       Ints pair;
@@ -151,6 +152,13 @@ inline void prefetch_candidates(const Pins& pins, size_t pin, const uint64_t* x,
   for (uint32_t j = 0; j < pins.k; ++j) __builtin_prefetch(x + size_t(pins.candidates[pin * pins.k + j]) * n_words);
 }
 
+// Stores a vector of a pin's gradients, and notes the largest magnitude of each lane.
+inline void keep_gradient(Floats gradient, float* to, Floats& magnitudes) {
+  store(to, gradient);
+  const Floats magnitude = (Floats)((Ints)gradient & 0x7FFFFFFF);
+  magnitudes = magnitude > magnitudes ? magnitude : magnitudes;
+}
+
 void update_pins(const BitLayer& layer, size_t n_words, size_t begin, size_t end, const uint64_t* x,
                  const GradRows& grads, float* grad_coefficients, const Pins& pins, const PinStep& step,
                  float* scratch) {
@@ -169,17 +177,13 @@ void update_pins(const BitLayer& layer, size_t n_words, size_t begin, size_t end
     Floats magnitudes[2] = {};
     const auto note = [&](size_t at, Floats g, Ints mask_a, Ints mask_b) {
       const Floats of[2] = {g * (mask_b ? on[0] : off[0]), g * (mask_a ? on[1] : off[1])};
-      for (int pin = 0; pin < 2; ++pin) {
-        store(of_pin[pin] + at, of[pin]);
-        const Floats magnitude = (Floats)((Ints)of[pin] & 0x7FFFFFFF);
-        magnitudes[pin] = magnitude > magnitudes[pin] ? magnitude : magnitudes[pin];
-      }
+      for (int pin = 0; pin < 2; ++pin) keep_gradient(of[pin], of_pin[pin] + at, magnitudes[pin]);
     };
     const Quadruple of_gate = sum_gate(lanes, a, b, row_of(grads, i, n_words), n_words, note);
     std::memcpy(grad_coefficients + 4 * i, &of_gate, sizeof of_gate);
     for (int pin = 0; pin < 2; ++pin) {
       if (!pin || i + 1 < end) prefetch_candidates(pins, pin ? i + 1 : pins.n_gates + i, x, n_words);
-      const float unit = quantize(of_pin[pin], magnitudes[pin], n_words, pairs);
+      const float unit = quantize(of_pin[pin], magnitudes[pin], 2 * n_words, pairs);
       const size_t at = (pin * pins.n_gates + i) * pins.k;
       for (uint32_t j = 0; j < pins.k; j += 4) {
         const uint64_t* wires[4];
@@ -187,7 +191,8 @@ void update_pins(const BitLayer& layer, size_t n_words, size_t begin, size_t end
           const uint32_t place = j + m < pins.k ? j + m : pins.k - 1;
           wires[m] = x + size_t(pins.candidates[at + place]) * n_words;
         }
-        const Quadruple found = sum_where_true(pair_lanes, wires, pairs, n_words) * -unit;
+        const auto bits_of = [&](size_t m, size_t h) { return tile_of(wires[m], h); };
+        const Quadruple found = sum_where_true(pair_lanes, bits_of, pairs, 2 * n_words) * -unit;
         std::memcpy(sums + j, &found, sizeof found);
       }
       step_pin(pins, at, sums, step, p);

@@ -53,16 +53,25 @@ void ReaderLists::build(size_t n_wires, const std::vector<int32_t>& a, const std
 }
 
 BitStack::BitStack(uint32_t n_inputs, std::vector<Wiring> wirings, uint32_t n_groups)
-    : n_inputs_(n_inputs), n_groups_(n_groups), wirings_(std::move(wirings)), readers_(wirings_.size()) {
+    : n_inputs_(n_inputs),
+      n_groups_(n_groups),
+      wirings_(std::move(wirings)),
+      readers_(wirings_.size()),
+      taps_(wirings_.size()),
+      grad_taps_(wirings_.size()) {
   const size_t n_layers = wirings_.size();
   lowest_pins_ = 0;
-  while (lowest_pins_ < n_layers && !wirings_[lowest_pins_].pins) ++lowest_pins_;
+  while (lowest_pins_ < n_layers && (!wirings_[lowest_pins_].pins || has_taps(lowest_pins_))) ++lowest_pins_;
   tile_width_ = n_groups;
   size_t width = n_inputs;
   for (size_t l = 0; l < n_layers; ++l) {
     const Wiring& wiring = wirings_[l];
     places_.push_back({width, wiring.a.size(), n_gates_, n_wires_, reads_once(width, wiring)});
     if (wiring.pins) max_candidates_ = std::max(max_candidates_, wiring.pins->k);
+    if (has_taps(l)) {
+      taps_[l].resize(2 * wiring.n_gates);
+      grad_taps_[l].resize(kShares * 2 * wiring.n_gates * wiring.pins->k);
+    }
     if (l > lowest_pins_ && !wiring.pins) readers_[l].build(width + 1, wiring.a, wiring.b);
     if (l > 0 && l >= lowest_pins_) row_width_ = std::max(row_width_, width);
     if (l > 0 && l <= lowest_pins_) tile_width_ = std::max(tile_width_, width + 1);
@@ -96,7 +105,7 @@ void BitStack::reserve(size_t n_words, size_t n_threads) {
   if (n_words != n_words_) {
     n_words_ = n_words;
     bits_ = std::make_unique<Buffer<uint64_t>>(n_wires_ * n_words);
-    if (max_candidates_)
+    if (lowest_pins_ < wirings_.size())
       for (auto& each : grads_) each = std::make_unique<Buffer<float>>(row_width_ * row);
     if (lowest_pins_) tiles_ = std::make_unique<Buffer<uint32_t>>(n_wires_ * 2 * n_words);
     of_groups_ = std::make_unique<Buffer<float>>(2 * n_groups_ * row);
@@ -108,7 +117,7 @@ void BitStack::reserve(size_t n_words, size_t n_threads) {
   const size_t of_thread = std::max(pin_scratch(n_words, max_candidates_), 2 * n_groups_ * kTile);
   while (scratch_.size() < n_threads) scratch_.emplace_back(of_thread);
   while (lowest_pins_ && tile_grads_.size() < n_threads)
-    tile_grads_.push_back(std::make_unique<Buffer<float>>(2 * tile_width_ * kBitTile));
+    tile_grads_.push_back(std::make_unique<Buffer<float>>(2 * tile_width_ * kBitTile + kTapScratch));
 }
 
 void BitStack::choose(const Update& update, Pool& pool) {
@@ -116,11 +125,28 @@ void BitStack::choose(const Update& update, Pool& pool) {
   for (size_t l = 0; l < wirings_.size(); ++l) {
     Wiring& wiring = wirings_[l];
     if (!wiring.pins) continue;
+    if (has_taps(l)) {
+      choose_taps(l, pool);
+      continue;
+    }
     run_chunks(pool, wiring.a.size(), kChunk, [&](size_t, size_t begin, size_t end) noexcept {
       kernels().choose_wires(*wiring.pins, begin, end, wiring.a.data(), wiring.b.data());
     });
     if (l > 0) readers_[l].build(places_[l].n_in + 1, wiring.a, wiring.b);
   }
+}
+
+void BitStack::choose_taps(size_t l, Pool& pool) {
+  Wiring& wiring = wirings_[l];
+  const size_t n_gates = wiring.n_gates, n_positions = wiring.a.size() / n_gates;
+  int32_t* taps[2] = {taps_[l].data(), taps_[l].data() + n_gates};
+  run_chunks(pool, n_gates, kPinChunk, [&](size_t, size_t begin, size_t end) noexcept {
+    kernels().choose_wires(*wiring.pins, begin, end, taps[0], taps[1]);
+    for (size_t gate = begin; gate < end; ++gate)
+      for (size_t pin = 0; pin < 2; ++pin)
+        std::copy_n(wiring.window.data() + static_cast<size_t>(taps[pin][gate]) * n_positions, n_positions,
+                    (pin ? wiring.b : wiring.a).data() + gate * n_positions);
+  });
 }
 
 void BitStack::pack(const Samples& x) noexcept {
@@ -171,13 +197,15 @@ Shares BitStack::backward(size_t n_samples, const Update& update, const Adam& ad
     if (update.moments[l].weights) sum(l, grads, update, adam, pool);
     grads = {grad_x, 1};
   }
-  const size_t n_shares = l > lowest ? backward_tiles(n_samples, {lowest, l}, grads, pool) : 1;
+  const size_t n_shares = l > lowest ? backward_tiles(n_samples, {lowest, l}, grads, update, pool) : 1;
+  step_taps({lowest, l}, n_shares, update, adam, pool);
   return {grad_coefficients_.data(), n_shares, 4 * n_gates_, 1.0f};
 }
 
 // Without pins no sum needs a whole row of gradients: a tile goes back through all layers at once, near the core.
 // Returns the number of shares; those after the first stay 0 for the layers above.
-size_t BitStack::backward_tiles(size_t n_samples, Range layers, const GradRows& grads, Pool& pool) {
+size_t BitStack::backward_tiles(size_t n_samples, Range layers, const GradRows& grads, const Update& update,
+                                Pool& pool) {
   const size_t n_tiles = (n_samples + kBitTile - 1) / kBitTile, n_shares = std::min(kShares, n_tiles);
   run_chunks(pool, places_[layers.end - 1].first_output(), kChunk, [&](size_t, size_t begin, size_t end) noexcept {
     for (size_t wire = begin; wire < end; ++wire)
@@ -187,29 +215,48 @@ size_t BitStack::backward_tiles(size_t n_samples, Range layers, const GradRows& 
   pool.run(n_shares, [&](size_t thread, size_t share) noexcept {
     const size_t first = n_tiles * share / n_shares;
     for (size_t tile = first; tile < n_tiles * (share + 1) / n_shares; ++tile)
-      backward_tile(tile, layers, grads, tile_grads_[thread]->data(), grad_coefficients_.data() + 4 * n_gates_ * share,
-                    tile == first);
+      backward_tile({tile, share, tile == first}, layers, grads, update, tile_grads_[thread]->data());
   });
   return n_shares;
 }
 
-void BitStack::backward_tile(size_t tile, Range layers, const GradRows& grads, float* scratch, float* grad_coefficients,
-                             bool is_first) const {
+void BitStack::backward_tile(TileOf of, Range layers, const GradRows& grads, const Update& update, float* scratch) {
   float* buffers[2] = {scratch, scratch + tile_width_ * kBitTile};
   float* rows = buffers[layers.end % 2];
   const size_t n_rows = places_[layers.end - 1].n_out / grads.per_row;
   for (size_t r = 0; r < n_rows; ++r)
-    std::copy_n(grads.values + r * 64 * n_words_ + tile * kBitTile, kBitTile, rows + r * kBitTile);
+    std::copy_n(grads.values + r * 64 * n_words_ + of.tile * kBitTile, kBitTile, rows + r * kBitTile);
   GradRows of_tile{rows, grads.per_row};
-  const uint32_t* x = tiles_->data() + tile * n_wires_;
+  float* grad_coefficients = grad_coefficients_.data() + 4 * n_gates_ * of.share;
   for (size_t l = layers.end; l-- > layers.lowest;) {
     const Place& place = places_[l];
+    const uint32_t* x = tiles_->data() + of.tile * n_wires_ + place.first_wire;
     float* grad_x = l > layers.lowest ? buffers[l % 2] : nullptr;
+    if (has_taps(l) && update.moments[l].weights)
+      kernels().add_taps(view(l), *wirings_[l].pins, window(l), x, of_tile,
+                         grad_taps_[l].data() + grad_taps_[l].size() / kShares * of.share, of.is_first,
+                         scratch + 2 * tile_width_ * kBitTile);
     if (grad_x && !place.reads_once) std::fill_n(grad_x, place.n_in * kBitTile, 0.0f);
-    kernels().backward_tile(view(l), place.n_out, x + place.first_wire, of_tile, grad_x,
-                            grad_coefficients + 4 * place.first_gate, is_first);
+    kernels().backward_tile(view(l), place.n_out, x, of_tile, grad_x, grad_coefficients + 4 * place.first_gate,
+                            of.is_first);
     of_tile = {grad_x, 1};
   }
+}
+
+void BitStack::step_taps(Range layers, size_t n_shares, const Update& update, const Adam& adam, Pool& pool) {
+  for (size_t l = layers.lowest; l < layers.end; ++l) {
+    if (!has_taps(l) || !update.moments[l].weights) continue;
+    const Pins& pins = *wirings_[l].pins;
+    const Shares sums{grad_taps_[l].data(), n_shares, grad_taps_[l].size() / kShares, 1.0f};
+    const PinStep step{adam, update.temperature, update.scales[l]};
+    run_chunks(pool, 2 * pins.n_gates, kPinChunk, [&](size_t thread, size_t begin, size_t end) noexcept {
+      kernels().step_taps(pins, begin, end, sums, step, scratch_[thread].data());
+    });
+  }
+}
+
+Window BitStack::window(size_t l) const {
+  return {wirings_[l].window.data(), wirings_[l].a.size() / wirings_[l].n_gates};
 }
 
 void BitStack::pass_back(size_t l, const GradRows& grads, float* grad_x, Pool& pool) {

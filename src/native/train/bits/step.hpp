@@ -1,9 +1,9 @@
 // A whole step of training on bits: choose gates and wires, run the batch forward as packed words, differentiate the
 // loss, go back through the layers with float gradients, and update the logits of gates and pins with Adam.
 //
-// Layers from the lowest one with pins on go back gate by gate, with rows of all samples; those below it, or all, tile
-// by tile. Every sum is taken by one thread in a fixed order, or in fixed shares of the samples, so that the weights do
-// not depend on the number of threads.
+// Layers from the lowest one whose outputs have pins of their own go back gate by gate, with rows of all samples; those
+// below it, or all, tile by tile. Every sum is taken by one thread in a fixed order, or in fixed shares of the samples,
+// so that the weights do not depend on the number of threads.
 #pragma once
 
 #include <memory>
@@ -32,11 +32,12 @@ class BitStack {
  public:
   // The wires of a layer's outputs, fixed, or as the pins choose them at every step. A gate is shared by as many
   // consecutive outputs, its positions; without gates, an output is the larger of a and b. The wire after the last one
-  // of the layer before is the constant 0. Layers after one with pins have gates of one position.
+  // of the layer before is the constant 0. Layers after one with pins of its own for each output share nothing.
   struct Wiring {
     std::vector<int32_t> a, b;
     std::optional<Pins> pins;
     size_t n_gates = a.size();
+    std::vector<int32_t> window = {};  // if positions share pins: see Window
   };
 
   // Outputs are sums over equal consecutive groups of the last layer, at least one.
@@ -67,6 +68,7 @@ class BitStack {
 
   void reserve(size_t n_words, size_t n_threads);
   void choose(const Update& update, Pool& pool);
+  void choose_taps(size_t layer, Pool& pool);
   void pack(const Samples& x) noexcept;
   void forward(Pool& pool);
   double differentiate(const Loss& loss, Pool& pool);
@@ -75,21 +77,30 @@ class BitStack {
   struct Range {
     size_t lowest, end;
   };
-  size_t backward_tiles(size_t n_samples, Range layers, const GradRows& grads, Pool& pool);
-  void backward_tile(size_t tile, Range layers, const GradRows& grads, float* scratch, float* grad_coefficients,
-                     bool is_first) const;
+  size_t backward_tiles(size_t n_samples, Range layers, const GradRows& grads, const Update& update, Pool& pool);
+  // A tile, and the share of the sums that it is added to.
+  struct TileOf {
+    size_t tile, share;
+    bool is_first;
+  };
+  void backward_tile(TileOf place, Range layers, const GradRows& grads, const Update& update, float* scratch);
+  void step_taps(Range layers, size_t n_shares, const Update& update, const Adam& adam, Pool& pool);
+  bool has_taps(size_t layer) const { return !wirings_[layer].window.empty(); }
   void pass_back(size_t layer, const GradRows& grads, float* grad_x, Pool& pool);
   void sum(size_t layer, const GradRows& grads, const Update& update, const Adam& adam, Pool& pool);
   BitLayer view(size_t layer) const;
+  Window window(size_t layer) const;
   const uint64_t* wires_of(size_t layer) const { return bits_->data() + places_[layer].first_wire * n_words_; }
 
   const uint32_t n_inputs_, n_groups_;
   std::vector<Wiring> wirings_;
   std::vector<Place> places_;
   std::vector<ReaderLists> readers_;
-  size_t n_gates_ = 0, n_wires_ = 0;       // the latter with constants
-  size_t lowest_pins_;                     // layer; as many as there are: all wires are fixed
-  size_t row_width_ = 0, tile_width_ = 0;  // gradients between two layers, of all samples and of a tile
+  std::vector<std::vector<int32_t>> taps_;     // chosen values of a window, of pins a and then b
+  std::vector<std::vector<float>> grad_taps_;  // of the candidates of shared pins, in shares
+  size_t n_gates_ = 0, n_wires_ = 0;           // the latter with constants
+  size_t lowest_pins_;                         // layer; as many as there are: all wires are fixed
+  size_t row_width_ = 0, tile_width_ = 0;      // gradients between two layers, of all samples and of a tile
   uint32_t max_candidates_ = 0;
   std::vector<uint8_t> gates_;
   std::vector<float> coefficients_, grad_coefficients_;  // the latter in shares
