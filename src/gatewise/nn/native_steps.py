@@ -14,8 +14,8 @@ from torch import Tensor
 
 from gatewise import _native
 from gatewise.nn.base import GateModule, check_bits
+from gatewise.nn.convolution.levels import Level, list_levels
 from gatewise.nn.convolution.shapes import Stage, follow_shapes, list_gates
-from gatewise.nn.levels import Level, list_levels
 from gatewise.nn.native import current_pool
 from gatewise.nn.parametrization import Softmax
 from gatewise.nn.sampling import Bitwise

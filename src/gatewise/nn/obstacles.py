@@ -8,12 +8,12 @@ from torch import Tensor, nn
 
 from gatewise.nn.base import GateLayer, GateModule
 from gatewise.nn.convolution.layer import LearnedConv2d, LogicConv2d
+from gatewise.nn.convolution.levels import list_names
 from gatewise.nn.convolution.maps import FeatureMaps, OrPool2d
 from gatewise.nn.convolution.shapes import follow_shapes
 from gatewise.nn.head import GroupSum
 from gatewise.nn.layer import LogicLayer
 from gatewise.nn.learned import LearnedLayer
-from gatewise.nn.levels import list_names
 from gatewise.nn.network import LogicNetwork, is_plain
 from gatewise.nn.parametrization import Softmax
 from gatewise.nn.relaxation import Probabilistic
