@@ -23,6 +23,9 @@ from gatewise.passes import drop_unread_inputs, simplify
 from gatewise.run.engine import Engine
 from gatewise.wiring import CompactCircuit, ConvolutionalCircuit, SeededCircuit
 
+PROOF_SECONDS = 120.0
+"""How long `Model.build` may take for a proof."""
+
 
 @dataclass(frozen=True, eq=False)
 class Model:
@@ -66,7 +69,15 @@ class Model:
         object.__setattr__(self, "threads", check_threads(self.threads))
 
     @classmethod
-    def build(cls, encoder: Encoder, circuit: Circuit | CompactCircuit, head: Head, *, threads: int = 1) -> "Model":
+    def build(
+        cls,
+        encoder: Encoder,
+        circuit: Circuit | CompactCircuit,
+        head: Head,
+        *,
+        threads: int = 1,
+        prove: bool = False,
+    ) -> "Model":
         """The smallest equivalent model: the circuit simplified, and no bits encoded that it does not read.
 
         Parameters
@@ -79,6 +90,9 @@ class Model:
             simplifies it again.
         head : Classes, Affine or Logit
         threads : int
+        prove : bool
+            Whether a solver is to prove that no output changed, see `gatewise.verify`; RuntimeError if it does not
+            within two minutes.
 
         Examples
         --------
@@ -93,7 +107,13 @@ class Model:
         _check_parts(encoder, circuit, head, Circuit, SeededCircuit, ConvolutionalCircuit)
         circuit = circuit if isinstance(circuit, Circuit) else circuit.clear_unread()
         written_out = circuit if isinstance(circuit, Circuit) else circuit.expand()
-        small, bit_idx = drop_unread_inputs(simplify(written_out))
+        simplified = simplify(written_out)
+        if prove:
+            # Imported inside the function, as below, because gatewise.verify imports this module.
+            from gatewise.verify.equivalence import prove_equal
+
+            prove_equal(written_out, simplified, PROOF_SECONDS)
+        small, bit_idx = drop_unread_inputs(simplified)
         model = cls(encoder.take(bit_idx), small, head, threads=threads)
         if not isinstance(circuit, Circuit):
             object.__setattr__(model, "origin", (encoder, circuit))
