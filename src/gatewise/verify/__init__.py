@@ -6,18 +6,29 @@ confirmed by `Model.predict` before it is shown.
 """
 
 from gatewise.verify.answers import Bounds, Effort, Range, Verdict
+from gatewise.verify.counterfactuals import Counterfactual, Counterfactuals, counterfactual
 from gatewise.verify.equivalence import equivalent
+from gatewise.verify.explaining import Explanation, explain
 from gatewise.verify.questions import always, bounds, independent_of, monotone, reachable
+from gatewise.verify.robustness import Radius, radius, robust
 
 __all__ = [
     "Bounds",
+    "Counterfactual",
+    "Counterfactuals",
     "Effort",
+    "Explanation",
+    "Radius",
     "Range",
     "Verdict",
     "always",
     "bounds",
+    "counterfactual",
     "equivalent",
+    "explain",
     "independent_of",
     "monotone",
+    "radius",
     "reachable",
+    "robust",
 ]

@@ -4,26 +4,31 @@ In: models and conditions. Out: verdicts.
 Invariant: a question is proved if no case has a point, refuted if a point is confirmed by `Model.predict`.
 """
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.encode import Encoder
-from gatewise.heads import Classes, Head
+from gatewise.heads import Affine, Classes, Head
 from gatewise.model import Model
-from gatewise.verify.answers import Status, Tally, Verdict
+from gatewise.verify.answers import Tally, Verdict
 from gatewise.verify.forms import Forms, View
 from gatewise.verify.limits import Limit
-from gatewise.verify.proving.decide import Method, check_method, decide
+from gatewise.verify.proving.decide import Change, Method, check_method, decide
+from gatewise.verify.proving.files import write_proof
 from gatewise.verify.space import Region, Row, Space
 
 Numbers = NDArray[np.int64]
 FIRST_SHARE, FIRST_SECONDS = 0.05, 0.5
 """What part of the time each case gets before all that are undecided share the rest."""
+
+Confirm: TypeAlias = Callable[[tuple[Row, ...]], tuple[Any, ...] | None]
+"""Gives what models answer to the rows of a counterexample, or None if they are none."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +42,14 @@ class Case:
         Gives the forms, all of which are at least 0 just where it fails.
     rows : function of a point
         The rows of a counterexample.
+    change : Change, optional
+        From where, and in how many columns, a counterexample may differ.
     """
 
     region: Region
     make_forms: Callable[[], Forms]
     rows: Callable[[Numbers], tuple[Row, ...]]
+    change: Change | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +64,8 @@ class Question:
     method : Method
     encoders : sequence of Encoder, optional
         Those of the models if nothing else is said.
+    proof : str, optional
+        A folder for files of formulas and proofs.
     """
 
     models: Sequence[Model]
@@ -63,12 +73,15 @@ class Question:
     method: Method = "auto"
     tally: Tally = field(default_factory=Tally)
     encoders: Sequence[Encoder] = ()
+    proof: str | None = None
 
     def __post_init__(self) -> None:
         for model in self.models:
             if not isinstance(model, Model):
                 raise TypeError(f"model must be a Model, got {type(model).__name__}")
         check_method(self.method)
+        if self.proof is not None:
+            os.makedirs(self.proof, exist_ok=True)
         self.limit.is_over()
 
     @cached_property
@@ -93,39 +106,58 @@ class Question:
         """Counts of all groups of all models, with no bit fixed."""
         return self.counts([np.full(self.space.n_bits, -1, np.int8)])
 
-    def settle(self, claim: str, cases: Iterable[Case], confirm: Callable[[tuple[Row, ...]], Any]) -> Verdict:
-        """Decide the cases one after the other.
+    def settle(self, claim: str, cases: Iterable[Case], confirm: Confirm) -> Verdict:
+        """Decide the cases one after the other; see `settle`."""
+        return settle(claim, cases, confirm, self.limit, self.method, tally=self.tally, proof=self.proof)
 
-        Parameters
-        ----------
-        claim : str
-            In words.
-        cases : iterable of Case
-        confirm : function of rows
-            Gives the answers to a counterexample, as a tuple, or None if it is none.
-        """
-        waiting = list(cases)
-        for is_last in (False, True):
-            undecided = []
-            for case in waiting:
-                share = self.limit if is_last or len(waiting) == 1 else self.limit.part(FIRST_SHARE, FIRST_SECONDS)
-                decision = decide(case.make_forms(), case.region, share, self.method)
-                self.tally.add(decision.n_gates, decision.solver)
-                if decision.point is not None:
-                    rows = case.rows(decision.point)
-                    answers = confirm(rows)
-                    if answers is None:
-                        raise RuntimeError(f"counterexample must be confirmed by Model.predict, got {rows!r:.500}")
-                    return self.verdict(claim, "refuted", rows, answers)
-                undecided += [case] * (not decision.is_decided)
-            waiting = undecided
-            if not waiting or self.limit.is_over():
-                break
-        return self.verdict(claim, "undecided" if waiting else "proved")
 
-    def verdict(self, claim: str, status: Status, rows: tuple[Row, ...] = (), answers: tuple[Any, ...] = ()) -> Verdict:
-        """An answer."""
-        return Verdict(claim, status, self.tally.effort(self.limit.spent()), rows, answers)
+def settle(
+    claim: str,
+    cases: Iterable[Case],
+    confirm: Confirm,
+    limit: Limit,
+    method: Method,
+    *,
+    tally: Tally | None = None,
+    proof: str | None = None,
+) -> Verdict:
+    """Decide the cases of a claim one after the other.
+
+    Parameters
+    ----------
+    claim : str
+        In words.
+    cases : iterable of Case
+    confirm : function of rows
+        Gives the answers to a counterexample, as a tuple, or None if it is none.
+    limit : Limit
+    method : Method
+    tally : Tally, optional
+        What was done before.
+    proof : str, optional
+        A folder for files of the formula and of the proof of each case.
+    """
+    tally = tally or Tally()
+    waiting, is_first, is_single = cases, True, isinstance(cases, list) and len(cases) == 1
+    while True:
+        undecided = []
+        for number, case in enumerate(waiting):
+            share = limit.part(FIRST_SHARE, FIRST_SECONDS) if is_first and not is_single and proof is None else limit
+            if proof is None:
+                decision = decide(case.make_forms(), case.region, share, method, case.change)
+            else:
+                decision = write_proof(case.make_forms(), case.region, share, case.change, f"{proof}/case_{number}")
+            tally.add(decision.n_gates, decision.solver)
+            if decision.point is not None:
+                rows = case.rows(decision.point)
+                answers = confirm(rows)
+                if answers is None:
+                    raise RuntimeError(f"counterexample must be confirmed by Model.predict, got {rows!r:.500}")
+                return Verdict(claim, "refuted", tally.effort(limit.spent()), rows, answers)
+            undecided += [case] * (not decision.is_decided)
+        if not undecided or limit.is_over() or not is_first or proof is not None:
+            return Verdict(claim, "undecided" if undecided else "proved", tally.effort(limit.spent()))
+        waiting, is_first = undecided, False
 
 
 def predict_one(model: Model, row: Row) -> Any:
@@ -176,3 +208,23 @@ def find_answers(model: Model, answers: Any) -> list[int]:
     """Groups of a label or of several labels."""
     listed = list(answers) if isinstance(answers, list | tuple | set | frozenset) else [answers]
     return [label_idx(model.head, answer) for answer in listed]
+
+
+def value_forms(head: Affine, wanted: Any) -> tuple[Numbers, Numbers]:
+    """Multiples of the count, and constants: forms that are both at least 0 just where the value lies in a pair."""
+    low, high = check_pair(head, wanted)
+    n_below, n_kept = count_values(head, low, high)
+    return np.array([[1], [-1]]), np.array([-n_below, n_kept - 1])
+
+
+def check_pair(head: Head, pair: Any) -> tuple[float, float]:
+    """The least and the greatest value that are meant; raises ValueError if it is no pair for one value."""
+    if isinstance(head, Classes) or head.n_groups != 1 or not isinstance(pair, tuple) or len(pair) != 2:
+        raise ValueError(f"values must be given as a pair (low, high) for a model of one value, got {pair!r:.60}")
+    return -np.inf if pair[0] is None else float(pair[0]), np.inf if pair[1] is None else float(pair[1])
+
+
+def count_values(head: Affine, low: float, high: float) -> tuple[int, int]:
+    """How many counts give values below `low`, and how many give at most `high`; values rise with counts."""
+    values = head.scores(np.arange(head.group_size + 1)[:, np.newaxis])[:, 0]
+    return int((values < low).sum()), int((values <= high).sum())

@@ -36,6 +36,7 @@ def equivalent(
     head: HeadForm = "bits",
     limit: float = LIMIT,
     method: Method = "auto",
+    proof: str | None = None,
 ) -> Verdict:
     """Whether two models, or circuits, answer every row alike; refuted by a row.
 
@@ -49,7 +50,7 @@ def equivalent(
         Conditions, as for `always`; not for two circuits.
     head : {"bits", "counts", "class"}
         What a circuit that is compared with a model gives out, as in its export.
-    limit, method
+    limit, method, proof
         As for `always`.
 
     Examples
@@ -62,7 +63,7 @@ def equivalent(
     ({'x0': 1, 'x1': 0},)
     """
     if isinstance(first, Model) and isinstance(second, Model):
-        return _compare_models(Question([first, second], limit, method), given)
+        return _compare_models(Question([first, second], limit, method, proof=proof), given)
     if isinstance(first, Circuit) and isinstance(second, Model):
         first, second = second, first
     for circuit in (first, second):
@@ -76,7 +77,7 @@ def equivalent(
     shapes = [(circuit.n_inputs, circuit.n_outputs) for circuit in (left, second)]
     if shapes[0] != shapes[1]:
         raise ValueError(f"circuits must have as many inputs and outputs, got {shapes[0]} and {shapes[1]}")
-    return _compare_circuits(Question([], limit, method, encoders=[encoder]), left, second, given)
+    return _compare_circuits(Question([], limit, method, encoders=[encoder], proof=proof), left, second, given)
 
 
 def prove_equal(first: Circuit, second: Circuit, limit: float) -> None:
@@ -105,15 +106,20 @@ def _compare_models(question: Question, given: Given | None) -> Verdict:
     region = question.space.region(given)
     places = _match_heads(first, second)
     counts = question.all_counts.fold(region.fixed_bits())
-    swept = sweep(counts.circuit, question.limit.part(SWEEP_SHARE), region)
-    question.tally.add(counts.circuit.n_gates, "sweeping")
-    counts = counts.with_circuit(swept.circuit)
+    if question.proof is None:
+        counts = counts.with_circuit(sweep(counts.circuit, question.limit.part(SWEEP_SHARE), region).circuit)
+        question.tally.add(counts.circuit.n_gates, "sweeping")
     n = len(places)
     same = counts.combine(np.hstack([np.eye(n, dtype=np.int64), -np.eye(n, dtype=np.int64)[places]]), np.zeros(n))
     claim = "both models answer alike"
     is_even = same.weights.size == 0 and (same.constants == same.constants[0]).all()
-    if is_even and places == list(range(n)) and (isinstance(first.head, Classes) or same.constants[0] == 0):
-        return question.verdict(claim, "proved")
+    if (
+        question.proof is None
+        and is_even
+        and places == list(range(n))
+        and (isinstance(first.head, Classes) or same.constants[0] == 0)
+    ):
+        return Verdict(claim, "proved", question.tally.effort(question.limit.spent()))
 
     def confirm(rows: tuple[Row, ...]) -> tuple[Any, ...] | None:
         answers = predict_one(first, rows[0]), predict_one(second, rows[0])
@@ -162,8 +168,10 @@ def _compare_circuits(question: Question, first: Circuit, second: Circuit, given
     space = question.space
     region, inputs = space.region(given), space.inputs(0)
     joined = join([View(circuit, inputs, region.fixed_bits()) for circuit in (first, second)], space.n_bits)
-    swept = sweep(joined, question.limit.part(SWEEP_SHARE), region).circuit
-    question.tally.add(joined.n_gates, "sweeping")
+    swept = joined
+    if question.proof is None:
+        swept = sweep(joined, question.limit.part(SWEEP_SHARE), region).circuit
+        question.tally.add(joined.n_gates, "sweeping")
     pairs = swept.outputs.reshape(2, -1).T.tolist()
     apart = [(i, pair) for i, pair in enumerate(pairs) if pair[0] != pair[1]]
 

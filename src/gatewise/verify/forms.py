@@ -99,8 +99,12 @@ class Forms:
 
     def values(self, bits: NDArray[np.bool_]) -> Numbers:
         """The forms of rows of bits, (n_rows, n_forms)."""
-        values: Numbers = Engine(self.circuit).outputs(bits).astype(np.int64) @ self.weights.T + self.constants
+        values: Numbers = self.outputs(bits).astype(np.int64) @ self.weights.T + self.constants
         return values
+
+    def outputs(self, bits: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The outputs that the forms add up, (n_rows, n_outputs)."""
+        return Engine(self.circuit).outputs(bits)
 
     def lows(self) -> Numbers:
         """What each form is at least, if its outputs could be anything."""
@@ -131,6 +135,12 @@ def replace_outputs(circuit: Circuit, wires: NDArray[np.int32]) -> Circuit:
     """The circuit with other outputs, in one group."""
     group_ptr = np.array([0, len(wires)], np.int32)
     return Circuit(circuit.n_inputs, circuit.gate, circuit.a, circuit.b, wires.astype(np.int32), group_ptr)
+
+
+def each_alone(circuit: Circuit) -> Circuit:
+    """The circuit with a group for each output."""
+    group_ptr = np.arange(circuit.n_outputs + 1, dtype=np.int32)
+    return Circuit(circuit.n_inputs, circuit.gate, circuit.a, circuit.b, circuit.outputs, group_ptr)
 
 
 def fix_inputs(circuit: Circuit, fixed: NDArray[np.int8]) -> Circuit:

@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 from gatewise.heads import Affine, Classes
 from gatewise.model import Model
 from gatewise.verify.answers import Bounds, Range, Verdict
-from gatewise.verify.asking import Case, Question, beating, find_answers, predict_one, winning
+from gatewise.verify.asking import (
+    Case,
+    Question,
+    beating,
+    check_pair,
+    count_values,
+    find_answers,
+    predict_one,
+    winning,
+)
 from gatewise.verify.forms import Forms
 from gatewise.verify.limits import LIMIT
 from gatewise.verify.proving.decide import Method
@@ -22,7 +31,13 @@ Numbers = NDArray[np.int64]
 
 
 def always(
-    model: Model, given: Given | None = None, *, then: Any, limit: float = LIMIT, method: Method = "auto"
+    model: Model,
+    given: Given | None = None,
+    *,
+    then: Any,
+    limit: float = LIMIT,
+    method: Method = "auto",
+    proof: str | None = None,
 ) -> Verdict:
     """Whether all rows that fulfil conditions get certain answers: a rule that the model must keep.
 
@@ -38,6 +53,9 @@ def always(
         Seconds after which the answer is "undecided".
     method : {"auto", "search", "sat", "sat with adders"}
         Search by bounds, a SAT solver, or first the one and then the other.
+    proof : str, optional
+        A folder for a formula, and a proof that it has no solution, of each way in which the rule could fail. A solver
+        alone makes it, whatever `method` says.
 
     Examples
     --------
@@ -51,14 +69,14 @@ def always(
     >>> verdict.status, verdict.counterexample, verdict.answers
     ('refuted', ({'age': 45},), ('old',))
     """
-    question = Question([model], limit, method)
+    question = Question([model], limit, method, proof=proof)
     region = question.space.region(given)
     if isinstance(model.head, Classes):
         allowed = find_answers(model, then)
         fails = [winning(i, model.head.n_groups) for i in range(model.head.n_groups) if i not in allowed]
         is_kept = lambda answer: answer in [model.head.labels[i] for i in allowed]  # noqa: E731
     else:
-        low, high = _check_pair(model.head, then)
+        low, high = check_pair(model.head, then)
         fails = list(_leave(model.head, low, high))
         is_kept = lambda answer: low <= answer <= high  # noqa: E731
     cases = [
@@ -73,7 +91,13 @@ def always(
 
 
 def reachable(
-    model: Model, answer: Any, given: Given | None = None, *, limit: float = LIMIT, method: Method = "auto"
+    model: Model,
+    answer: Any,
+    given: Given | None = None,
+    *,
+    limit: float = LIMIT,
+    method: Method = "auto",
+    proof: str | None = None,
 ) -> Verdict:
     """Whether a class is never the answer; refuted by a row that gets it.
 
@@ -82,13 +106,13 @@ def reachable(
     model : Model
         Of classes.
     answer : label
-    given, limit, method
+    given, limit, method, proof
         As for `always`.
     """
     (i,) = find_answers(model, [answer])
     assert isinstance(model.head, Classes)
     others = [label for j, label in enumerate(model.head.labels) if j != i]
-    verdict = always(model, given, then=others, limit=limit, method=method)
+    verdict = always(model, given, then=others, limit=limit, method=method, proof=proof)
     claim = f"rows{_words(given)} never get {answer}"
     return Verdict(claim, verdict.status, verdict.effort, verdict.counterexample, verdict.answers)
 
@@ -125,7 +149,13 @@ def bounds(model: Model, given: Given | None = None, *, limit: float = LIMIT, me
 
 
 def independent_of(
-    model: Model, column: str, given: Given | None = None, *, limit: float = LIMIT, method: Method = "auto"
+    model: Model,
+    column: str,
+    given: Given | None = None,
+    *,
+    limit: float = LIMIT,
+    method: Method = "auto",
+    proof: str | None = None,
 ) -> Verdict:
     """Whether no row's answer changes when only that column changes; refuted by two such rows.
 
@@ -133,10 +163,10 @@ def independent_of(
     ----------
     model : Model
     column : str
-    given, limit, method
+    given, limit, method, proof
         As for `always`; a condition on `column` itself says between which of its values it may change.
     """
-    question = Question([model], limit, method)
+    question = Question([model], limit, method, proof=proof)
     head, n = model.head, model.head.n_groups
     none = np.zeros((1, n), np.int64)
     differences = []
@@ -171,6 +201,7 @@ def monotone(
     of: Literal["score", "class"] = "score",
     limit: float = LIMIT,
     method: Method = "auto",
+    proof: str | None = None,
 ) -> Verdict:
     """Whether raising a column of numbers never lowers the score; refuted by two rows that differ in it alone.
 
@@ -180,14 +211,14 @@ def monotone(
         Of two classes, or of one value.
     column : str
         Missing values are left out, as they have no order.
-    given, limit, method
+    given, limit, method, proof
         As for `always`.
     increasing : bool
         False to ask whether it never raises the score.
     of : {"score", "class"}
         What must not be lowered: for two classes the score of the second one less that of the first, or only the class.
     """
-    question = Question([model], limit, method)
+    question = Question([model], limit, method, proof=proof)
     is_binary = isinstance(model.head, Classes) and model.head.n_groups == 2
     if not is_binary and (isinstance(model.head, Classes) or model.head.n_groups != 1):
         raise ValueError(f"model must have two classes or one value, got {model.head.n_groups} groups")
@@ -281,17 +312,9 @@ def _range(question: Question, counts: Forms, region: Region, k: int, shares: It
     return Range(ends[0], ends[1], reached[0], reached[1], tuple(rows))
 
 
-def _check_pair(head: Affine, then: Any) -> tuple[float, float]:
-    """The least and the greatest value that are allowed."""
-    if head.n_groups != 1 or not isinstance(then, tuple) or len(then) != 2:
-        raise ValueError(f"then must be a pair (low, high) for a model of one value, got {then!r:.60}")
-    return -np.inf if then[0] is None else float(then[0]), np.inf if then[1] is None else float(then[1])
-
-
 def _leave(head: Affine, low: float, high: float) -> Iterator[tuple[Numbers, list[int]]]:
-    """Forms of counts whose value is below `low` or above `high`; values rise with counts."""
-    values = head.scores(np.arange(head.group_size + 1)[:, np.newaxis])[:, 0]
-    n_below, n_kept = int((values < low).sum()), int((values <= high).sum())
+    """Forms of counts whose value is below `low` or above `high`."""
+    n_below, n_kept = count_values(head, low, high)
     if n_below:
         yield np.array([[-1]]), [n_below - 1]
     if n_kept <= head.group_size:

@@ -18,7 +18,7 @@ from gatewise.export.counting import CircuitBuilder, with_counts
 from gatewise.export.netlist import Netlist, lower
 from gatewise.gates import AND, NOT_A, OR, evaluate
 from gatewise.passes import simplify
-from gatewise.verify.forms import Forms, fix_inputs
+from gatewise.verify.forms import Forms, each_alone, fix_inputs
 from gatewise.verify.space import Region
 
 Clause = list[int]
@@ -71,7 +71,7 @@ def make_formula(forms: Forms, region: Region, *, native: bool = False) -> Formu
     counted = [k for k in range(forms.n_forms) if native and set(np.abs(forms.weights[k]).tolist()) <= {0, 1}]
     added = [k for k in range(forms.n_forms) if k not in counted]
     circuit = fix_inputs(compare(forms, added, counted), fixed)
-    netlist = lower(_each_alone(simplify(circuit)))
+    netlist = lower(each_alone(simplify(circuit)))
     clauses = [clause for node in range(netlist.n_gates) for clause in _list_gate(netlist, node)]
     literals = [_read_output(netlist, k) for k in range(len(netlist.groups))]
     truths = literals[: len(added)]
@@ -91,6 +91,23 @@ def make_formula(forms: Forms, region: Region, *, native: bool = False) -> Formu
     at_most = [(sorted_literals, bound) for sorted_literals, bound in at_most if 0 <= bound < len(sorted_literals)]
     clauses += list_region(region, fixed)
     return Formula(netlist.n_nodes, clauses, at_most)
+
+
+def restrict(formula: Formula, region: Region, start: NDArray[np.int64], at_most: int) -> Formula:
+    """The formula of those points that differ from `start` in at most so many columns.
+
+    A new variable for each column is true where one of its bits differs.
+    """
+    clauses, changed = list(formula.clauses), []
+    first_new = max(formula.n_variables, region.space.n_bits) + 1
+    for first, bits, at in zip(region.space.first_bit.tolist(), region.bits, start.tolist(), strict=False):
+        free = np.flatnonzero((bits != bits[at]).any(axis=0)).tolist()
+        if free:
+            changed.append(first_new + len(changed))
+            own = bits[at].tolist()
+            clauses += [[first + i + 1 if own[i] else -(first + i + 1), changed[-1]] for i in free]
+    sums = [*formula.at_most, (changed, at_most)] if at_most < len(changed) else formula.at_most
+    return Formula(first_new + len(changed) - 1, clauses, sums)
 
 
 _ALWAYS = 1 << 40
@@ -175,11 +192,6 @@ def _list_column(patterns: NDArray[np.bool_], variables: list[int], whole: NDArr
         if pattern.tobytes() not in allowed:
             clauses.append([-v if bit else v for v, bit in zip(variables, pattern.tolist(), strict=True)])
     return clauses
-
-
-def _each_alone(circuit: Circuit) -> Circuit:
-    group_ptr = np.arange(circuit.n_outputs + 1, dtype=np.int32)
-    return Circuit(circuit.n_inputs, circuit.gate, circuit.a, circuit.b, circuit.outputs, group_ptr)
 
 
 def _read_output(netlist: Netlist, k: int) -> int:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from gatewise.verify.forms import Forms
 from gatewise.verify.limits import Limit
-from gatewise.verify.proving.clauses import make_formula
-from gatewise.verify.proving.sat import COUNTING, PROVING, require_solver, solve
-from gatewise.verify.proving.search import Search
+from gatewise.verify.proving.clauses import make_formula, restrict
+from gatewise.verify.proving.sat import require_solver, solve
+from gatewise.verify.proving.search import Found, Search
+from gatewise.verify.proving.subsets import Subsets
 from gatewise.verify.space import Region
 
 Numbers = NDArray[np.int64]
@@ -56,8 +57,27 @@ def check_method(method: str) -> None:
         require_solver()
 
 
-def decide(forms: Forms, region: Region, limit: Limit, method: Method = "auto") -> Decision:
+@dataclass(frozen=True, eq=False)
+class Change:
+    """A point that others may differ from in at most so many columns."""
+
+    start: Numbers
+    at_most: int
+
+
+def decide(
+    forms: Forms, region: Region, limit: Limit, method: Method = "auto", change: Change | None = None
+) -> Decision:
     """Look for a point of a region where all forms are at least 0.
+
+    Parameters
+    ----------
+    forms : Forms
+    region : Region
+    limit : Limit
+    method : Method
+    change : Change, optional
+        Restricts the point further.
 
     Examples
     --------
@@ -75,24 +95,37 @@ def decide(forms: Forms, region: Region, limit: Limit, method: Method = "auto") 
     if (forms.highs() < 0).any():
         return Decision(True, None, "bounds", n_gates)
     if (forms.lows() >= 0).all():
-        return Decision(True, np.zeros(len(region.sizes), np.int64), "bounds", n_gates)
+        point = np.zeros(len(region.sizes), np.int64) if change is None else change.start
+        return Decision(True, point, "bounds", n_gates)
     if n_gates > MAX_GATES:
         return Decision(False, None, "bounds", n_gates)
     if method in ("auto", "search"):
         share = limit if method == "search" else limit.part(SEARCH_SHARE, LEAST_SECONDS)
-        found = Search(forms, region, goal=0).run(share)
+        found = Search(forms, region, goal=0).run(share) if change is None else _change(forms, region, share, change)
         if found.is_complete or method == "search":
             return Decision(found.is_complete, found.point, "search", n_gates)
-    return _solve(forms, region, limit, native=method != "sat with adders")
-
-
-def _solve(forms: Forms, region: Region, limit: Limit, *, native: bool) -> Decision:
-    formula = make_formula(forms, region, native=native)
+    formula = make_formula(forms, region, native=method != "sat with adders")
+    if change is not None:
+        formula = restrict(formula, region, change.start, change.at_most)
     solved = solve(formula, limit)
-    name = COUNTING if formula.at_most else PROVING
-    if solved.bits is None:
-        return Decision(solved.is_satisfiable is not None, None, name, forms.circuit.n_gates)
-    return Decision(True, find_point(solved.bits, region), name, forms.circuit.n_gates)
+    point = None if solved.bits is None else find_point(solved.bits, region)
+    return Decision(solved.is_satisfiable is not None, point, solved.solver, n_gates)
+
+
+def _change(forms: Forms, region: Region, limit: Limit, change: Change) -> Found:
+    """Look at sets of columns, small ones first."""
+    subsets = Subsets(forms, region, change.start)
+    value = int(subsets.values(change.start[np.newaxis]).min())
+    if value >= 0:
+        return Found(change.start, True, value, value, 1)
+    is_complete = True
+    for size in range(1, min(change.at_most, len(subsets.columns)) + 1):
+        for chosen in subsets.candidates(size, limit):
+            found = subsets.find(chosen, limit)
+            if found.point is not None:
+                return found
+            is_complete &= found.is_complete
+    return Found(None, is_complete and not limit.is_over(), -1, -1, subsets.n_boxes)
 
 
 def find_point(bits: NDArray[np.bool_], region: Region) -> Numbers:

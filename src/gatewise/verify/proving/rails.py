@@ -17,7 +17,7 @@ from gatewise.export.netlist import lower
 from gatewise.gates import A_AND_NOT_B, AND, NOT_A_AND_B, OR, XOR
 from gatewise.passes import drop_unread_inputs, simplify
 from gatewise.run.engine import Engine
-from gatewise.verify.forms import Forms
+from gatewise.verify.forms import Forms, each_alone
 from gatewise.verify.space import Region
 
 Numbers = NDArray[np.int64]
@@ -96,7 +96,7 @@ def make_rails(forms: Forms, scale: Numbers) -> Circuit:
 
     Its inputs are whether each bit can be true, and then whether each can be false.
     """
-    netlist = lower(_each_alone(forms.circuit))
+    netlist = lower(each_alone(forms.circuit))
     n = netlist.n_inputs
     builder = CircuitBuilder(Circuit(2 * n, [], [], [], [], [0]))  # type: ignore[arg-type]
     can_be = list(range(N_CONSTANTS, N_CONSTANTS + n))
@@ -115,12 +115,6 @@ def make_rails(forms: Forms, scale: Numbers) -> Circuit:
         pairs = [(outputs[i][weight < 0], abs(weight) // divisor) for i, weight in enumerate(weights) if weight]
         groups.append([wire for wire, times in pairs for _ in range(times)])
     return builder.build(groups)
-
-
-def _each_alone(circuit: Circuit) -> Circuit:
-    """The circuit with a group for each output."""
-    group_ptr = np.arange(circuit.n_outputs + 1, dtype=np.int32)
-    return Circuit(circuit.n_inputs, circuit.gate, circuit.a, circuit.b, circuit.outputs, group_ptr)
 
 
 def _bound_gate(builder: CircuitBuilder, gate: int, x: tuple[int, int], y: tuple[int, int]) -> tuple[int, int]:

@@ -1,0 +1,144 @@
+"""Subsets: points of a region that differ from one of its points in few columns.
+
+In: forms, a region, a start, and how many columns may change. Out: a point where all forms are at least 0, or none.
+Invariant: a set of columns is dropped only when no set that it is a part of, and that is still to come, can do.
+
+Columns come in order of influence: how much a form rises at most if all outputs that the column reaches turn to its
+favor. The bound of a set is that of its box, by `rails`; each further column adds its influence at most.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gatewise.export.netlist import lower
+from gatewise.verify.forms import Forms, each_alone
+from gatewise.verify.limits import Limit
+from gatewise.verify.proving.rails import Bounder
+from gatewise.verify.proving.search import Found, Search
+from gatewise.verify.space import Region
+
+Numbers = NDArray[np.int64]
+BLOCK = 2048
+"""Sets of columns that are bounded together."""
+
+
+class Subsets:
+    """Sets of columns whose change may raise all forms to 0.
+
+    Parameters
+    ----------
+    forms : Forms
+    region : Region
+        Where columns may go, from `start` on.
+    start : int64 array
+        A point of the region.
+    """
+
+    def __init__(self, forms: Forms, region: Region, start: Numbers) -> None:
+        self.forms, self.region, self.start = forms, region, start
+        self._bounder = Bounder(forms, region)
+        read = np.unique(np.searchsorted(region.space.first_bit, forms.read_bits(), side="right") - 1)
+        free = read[region.sizes[read] > 1]
+        influence = find_influence(forms, region, start)[:, free]
+        order = np.argsort(-influence.max(axis=0, initial=0), kind="stable")
+        self.columns: Numbers = free[order]
+        self._influence = influence[:, order]
+        self.n_boxes = 0
+
+    def candidates(self, size: int, limit: Limit) -> Iterator[tuple[int, ...]]:
+        """Sets of just so many columns, as positions in `columns`, whose bound allows that all forms are at least 0.
+
+        Ends early when time is up.
+        """
+        if size > len(self.columns):
+            return
+        stack: list[tuple[int, ...]] = [()]
+        while stack and not limit.is_over():
+            block, stack = stack[-BLOCK:], stack[:-BLOCK]
+            bounds = self._bound(block)
+            for chosen, bound in zip(block, bounds, strict=True):
+                n_more = size - len(chosen)
+                if n_more == 0:
+                    if (bound >= 0).all():
+                        yield chosen
+                    continue
+                first = chosen[-1] + 1 if chosen else 0
+                for k in range(len(self.columns) - n_more, first - 1, -1):
+                    if (bound + self._influence[:, k : k + n_more].sum(axis=1) >= 0).all():
+                        stack.append((*chosen, k))
+
+    def box(self, chosen: Sequence[int]) -> Region:
+        """The part of the region where only these columns may differ from the start."""
+        kept = {int(self.columns[k]) for k in chosen}
+        choices = tuple(
+            own if i in kept else (own[at],)
+            for i, (own, at) in enumerate(zip(self.region.choices, self.start.tolist(), strict=True))
+        )
+        return Region(self.region.space, choices)
+
+    def find(self, chosen: Sequence[int], limit: Limit) -> Found:
+        """Search a box; a point comes back as one of the whole region."""
+        box = self.box(chosen)
+        found = Search(self.forms.fold(box.fixed_bits()), box, goal=0).run(limit)
+        self.n_boxes += found.n_boxes
+        if found.point is None:
+            return found
+        point = self.start.copy()
+        free = self.columns[list(chosen)]
+        point[free] = found.point[free]
+        return Found(point, True, found.low, found.high, found.n_boxes)
+
+    def values(self, points: Numbers) -> Numbers:
+        """The forms at points, (n_points, n_forms)."""
+        return self._bounder.values(points)
+
+    def can_do(self, block: Sequence[tuple[int, ...]]) -> NDArray[np.bool_]:
+        """Whether the bound of each set of columns allows that all forms are at least 0."""
+        can: NDArray[np.bool_] = (self._bound(block) >= 0).all(axis=1)
+        return can
+
+    def _bound(self, block: Sequence[tuple[int, ...]]) -> Numbers:
+        low = np.repeat(self.start[np.newaxis], len(block), axis=0)
+        high = low.copy()
+        rows = np.repeat(np.arange(len(block)), [len(chosen) for chosen in block])
+        columns = self.columns[[k for chosen in block for k in chosen]]
+        low[rows, columns], high[rows, columns] = 0, self.region.sizes[columns] - 1
+        self.n_boxes += len(block)
+        return self._bounder.highs(low, high)
+
+
+def find_influence(forms: Forms, region: Region, start: Numbers) -> Numbers:
+    """How much each form rises at most if a column changes, (n_forms, n_columns), whatever other columns do.
+
+    Only outputs that the column reaches can change, and those that are in favor of the form already do not raise it.
+
+    Examples
+    --------
+    >>> from gatewise import Circuit, Encoder
+    >>> from gatewise.verify.forms import View
+    >>> from gatewise.verify.space import Space
+    >>> region = Space([Encoder.fit([[0.0, 0.0], [1.0, 1.0]])]).region()
+    >>> circuit = Circuit(2, gate=[1], a=[2], b=[3], outputs=[4, 3, 3], group_ptr=[0, 3])
+    >>> counts = Forms.of([View(circuit, np.arange(2), np.full(2, -1, np.int8))], 2)
+    >>> find_influence(counts, region, np.array([0, 0])).tolist()
+    [[1, 3]]
+    """
+    netlist = lower(each_alone(forms.circuit))
+    column = np.searchsorted(region.space.first_bit, np.arange(netlist.n_inputs), side="right") - 1
+    reach = [1 << i for i in column.tolist()]
+    for a, b in zip(netlist.a.tolist(), netlist.b.tolist(), strict=True):
+        reach.append(reach[a] | reach[b])
+    is_true = forms.outputs(region.bits_at(start[np.newaxis]))[0]
+    influence = np.zeros((forms.n_forms, len(region.sizes)), np.int64)
+    for i, group in enumerate(netlist.groups):
+        weights = forms.weights[:, i]
+        rises = np.where((weights < 0) == is_true[i], np.abs(weights), 0)
+        nodes = np.concatenate([group.added, group.subtracted]).tolist()
+        mask = reach[nodes[0]] if nodes else 0
+        while mask:
+            bit = mask & -mask
+            influence[:, bit.bit_length() - 1] += rises
+            mask ^= bit
+    return influence
