@@ -1,4 +1,4 @@
-"""A checker of DRUP proofs: every clause follows by unit propagation from those before it, and the last one is empty."""
+"""A checker of DRUP proofs: every clause follows by unit propagation from those before it, the last one is empty."""
 
 from pathlib import Path
 

@@ -134,7 +134,7 @@ def test_bounds(seed: int, conditions: dict[str, Any], values: bool) -> None:
         (lambda model: verify.always(model, then="a", method="magic"), "method must be one of"),
         (lambda model: verify.monotone(model, "job"), "column must hold numbers"),
         (lambda model: verify.monotone(model, "age", of="rank"), "of must be"),
-        (lambda model: verify.always(make_model(0, values=True, n_groups=1), then=3), "then must be a pair"),
+        (lambda model: verify.always(make_model(0, values=True, n_groups=1), then=3), "values must be given as a pair"),
         (lambda model: verify.monotone(make_model(0, n_groups=3), "age"), "model must have two classes or one value"),
     ],
 )

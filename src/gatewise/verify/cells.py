@@ -5,7 +5,7 @@ Invariant: every value that the encoders accept lies in just one cell, and no tw
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, pairwise
 from typing import Any
@@ -159,8 +159,9 @@ def find_other(values: Sequence[Value]) -> Value:
     >>> find_other(["nurse", "other"]), find_other([True]), find_other([0, 1])
     ('other_2', False, 2)
     """
+    candidates: Iterable[Value]
     if any(isinstance(value, str) for value in values) or not values:
-        candidates: Any = ("other" if i == 1 else f"other_{i}" for i in count(1))
+        candidates = ("other" if i == 1 else f"other_{i}" for i in count(1))
     elif all(isinstance(value, bool) for value in values) and len(values) < 2:
         candidates = (True, False)
     else:

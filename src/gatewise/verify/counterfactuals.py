@@ -250,7 +250,7 @@ def _list_sets(costs: Sequence[float]) -> Iterator[tuple[float, tuple[int, ...]]
     [(1,), (2,), (1, 2), (0,), (0, 1), (0, 2), (0, 1, 2)]
     """
     order = sorted(range(len(costs)), key=lambda i: costs[i])
-    heap = [(costs[order[0]], (0,))] if order else []
+    heap: list[tuple[float, tuple[int, ...]]] = [(costs[order[0]], (0,))] if order else []
     while heap:
         cost, chosen = heapq.heappop(heap)
         yield cost, tuple(sorted(order[k] for k in chosen))

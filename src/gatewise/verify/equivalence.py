@@ -110,7 +110,7 @@ def _compare_models(question: Question, given: Given | None) -> Verdict:
         counts = counts.with_circuit(sweep(counts.circuit, question.limit.part(SWEEP_SHARE), region).circuit)
         question.tally.add(counts.circuit.n_gates, "sweeping")
     n = len(places)
-    same = counts.combine(np.hstack([np.eye(n, dtype=np.int64), -np.eye(n, dtype=np.int64)[places]]), np.zeros(n))
+    same = counts.combine(np.hstack([np.eye(n, dtype=np.int64), -np.eye(n, dtype=np.int64)[places]]), [0] * n)
     claim = "both models answer alike"
     is_even = same.weights.size == 0 and (same.constants == same.constants[0]).all()
     if (

@@ -1,6 +1,5 @@
 """Explanations: columns whose values alone force an answer, whatever the other columns hold."""
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -51,9 +50,10 @@ class Explanation:
     effort: Effort
 
     def __str__(self) -> str:
-        kind = "no fewer columns are" if self.is_smallest else "none can be left out" if self.is_minimal else ""
-        reason = " and ".join(self.words) or "nothing at all"
-        return f"{self.answer}: {reason} {'is' if len(self.words) < 2 else 'are'} enough ({kind or 'some may be left out'}; {self.effort})"
+        known = "none can be left out" if self.is_minimal else "some may be left out"
+        known = "no fewer columns are" if self.is_smallest else known
+        verb = "is" if len(self.words) < 2 else "are"
+        return f"{self.answer}: {' and '.join(self.words) or 'nothing at all'} {verb} enough ({known}; {self.effort})"
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as JSON can hold it."""
@@ -109,7 +109,7 @@ def explain(
 
 
 class _Explainer:
-    """Tests whether ranges of some columns are enough for the answer of a row; those of the others are all there are."""
+    """Tests whether ranges of some columns are enough for the answer of a row, whatever the others are."""
 
     def __init__(self, question: Question, center: Center, whole: Region) -> None:
         model = question.models[0]
@@ -166,10 +166,9 @@ class _Explainer:
             at = int(self._start[i])
             if at >= n_ordered:  # a category, or a missing value
                 continue
-            low = self._reach(ranges, i, [(k, at) for k in range(at + 1)])
-            ranges[i] = (low, at)
-            high = self._reach(ranges, i, [(low, k) for k in range(n_ordered - 1, at - 1, -1)])
-            ranges[i] = (low, high)
+            ranges[i] = self._widest(ranges, i, [(low, at) for low in range(at + 1)])
+            low = ranges[i][0]
+            ranges[i] = self._widest(ranges, i, [(low, high) for high in range(n_ordered - 1, at - 1, -1)])
         return ranges
 
     def condition(self, i: int, low: int, high: int) -> Any:
@@ -192,16 +191,16 @@ class _Explainer:
             return f"{name} ≤ {above:,.6g}"
         return f"{name} > {below:,.6g}" if above == np.inf else f"{below:,.6g} < {name} ≤ {above:,.6g}"
 
-    def _reach(self, ranges: dict[int, tuple[int, int]], i: int, wider: list[tuple[int, int]]) -> int:
-        """The end that changes of the widest range that is enough, the widest first; the last one is."""
+    def _widest(self, ranges: dict[int, tuple[int, int]], i: int, wider: list[tuple[int, int]]) -> tuple[int, int]:
+        """The first of some ranges of a column, each a part of the one before it, that is enough; the last one is."""
         first, last = 0, len(wider) - 1
         while first < last:
-            middle = (first + last) // 2
+            middle = (first + last) // 2 if first or last < len(wider) - 1 else 0  # often the whole column will do
             if self._is_enough(ranges | {i: wider[middle]}):
                 last = middle
             else:
                 first = middle + 1
-        return wider[last][0] if wider[last][0] != wider[0][0] or len({low for low, _ in wider}) > 1 else wider[last][1]
+        return wider[last]
 
     def _ranges(self, kept: set[int]) -> dict[int, tuple[int, int]]:
         return {i: (int(self._start[i]), int(self._start[i])) for i in kept}

@@ -1,9 +1,9 @@
 """Questions about all rows, or all rows that fulfil conditions: what a model can answer, and what answers depend on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ from gatewise.verify.proving.search import Search
 from gatewise.verify.space import Given, Region, Row
 
 Numbers = NDArray[np.int64]
+Multiples: TypeAlias = tuple[Numbers, Numbers]
+"""Multiples of counts, and constants: forms."""
 
 
 def always(
@@ -73,19 +75,19 @@ def always(
     region = question.space.region(given)
     if isinstance(model.head, Classes):
         allowed = find_answers(model, then)
+        kept = [model.head.labels[i] for i in allowed]
         fails = [winning(i, model.head.n_groups) for i in range(model.head.n_groups) if i not in allowed]
-        is_kept = lambda answer: answer in [model.head.labels[i] for i in allowed]  # noqa: E731
     else:
         low, high = check_pair(model.head, then)
         fails = list(_leave(model.head, low, high))
-        is_kept = lambda answer: low <= answer <= high  # noqa: E731
     cases = [
         Case(region, partial(question.all_counts.combine, *fail), lambda point: (region.row(point),)) for fail in fails
     ]
 
     def confirm(rows: tuple[Row, ...]) -> tuple[Any, ...] | None:
         answer = predict_one(model, rows[0])
-        return None if is_kept(answer) else (answer,)
+        is_kept = answer in kept if isinstance(model.head, Classes) else low <= answer <= high
+        return None if is_kept else (answer,)
 
     return question.settle(f"rows{_words(given)} get {_words_of_then(then)}", cases, confirm)
 
@@ -169,7 +171,7 @@ def independent_of(
     question = Question([model], limit, method, proof=proof)
     head, n = model.head, model.head.n_groups
     none = np.zeros((1, n), np.int64)
-    differences = []
+    differences: list[Multiples] = []
     if isinstance(head, Classes):
         for i in range(n):
             matrix, constants = winning(i, n)
@@ -182,7 +184,8 @@ def independent_of(
         for k in range(n):
             one = np.zeros((1, n), np.int64)
             one[0, k] = 1
-            differences += [(np.hstack([one, -one]), [-1]), (np.hstack([-one, one]), [-1])]
+            one = np.hstack([one, -one])
+            differences += [(one, np.array([-1])), (-one, np.array([-1]))]
 
     def confirm(rows: tuple[Row, ...]) -> tuple[Any, ...] | None:
         answers = tuple(predict_one(model, row) for row in rows)
@@ -227,7 +230,7 @@ def monotone(
     sign = 1 if increasing else -1
     score = np.array([[-1, 1]] if is_binary else [[1]], np.int64)
     if of == "score":
-        falls = [(np.hstack([sign * score, -sign * score]), [-1])]
+        falls = [(np.hstack([sign * score, -sign * score]), np.array([-1]))]
     else:
         before, after = (1, 0) if increasing else (0, 1)
         (one, first), (other, second) = winning(before, 2), winning(after, 2)
@@ -248,7 +251,9 @@ def monotone(
     return question.settle(claim, cases, confirm)
 
 
-def _chain(question: Question, column: str, region: Region, differences: Any, *, ordered: bool) -> Iterator[Case]:
+def _chain(
+    question: Question, column: str, region: Region, differences: Sequence[Multiples], *, ordered: bool
+) -> Iterator[Case]:
     """Cases for each two neighboring values of a column: what never changes from one to the next never changes.
 
     `differences` are multiples of the counts before and after, and constants.
@@ -312,13 +317,13 @@ def _range(question: Question, counts: Forms, region: Region, k: int, shares: It
     return Range(ends[0], ends[1], reached[0], reached[1], tuple(rows))
 
 
-def _leave(head: Affine, low: float, high: float) -> Iterator[tuple[Numbers, list[int]]]:
+def _leave(head: Affine, low: float, high: float) -> Iterator[Multiples]:
     """Forms of counts whose value is below `low` or above `high`."""
     n_below, n_kept = count_values(head, low, high)
     if n_below:
-        yield np.array([[-1]]), [n_below - 1]
+        yield np.array([[-1]]), np.array([n_below - 1])
     if n_kept <= head.group_size:
-        yield np.array([[1]]), [-n_kept]
+        yield np.array([[1]]), np.array([-n_kept])
 
 
 def _words(given: Given | None) -> str:

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from gatewise.checks import as_integer, as_number
 from gatewise.encode.columns import is_missing
+from gatewise.encode.raw import Coded, Raw
 from gatewise.encode.tables import as_table
 from gatewise.heads import Classes
 from gatewise.model import Model
-from gatewise.verify.answers import Effort, Verdict, describe_rows
+from gatewise.verify.answers import Effort, Status, Tally, Verdict, describe_rows
 from gatewise.verify.asking import Case, Question, beating, predict_one, settle
 from gatewise.verify.cells import Cell
 from gatewise.verify.forms import Forms
@@ -145,10 +146,10 @@ def radius(
             open_end, nearest = middle, verdict
         else:
             break
-    effort = Effort(total.spent(), asker.n_gates, method)
-    factor = float(np.nextafter(steps[proved], 0.0)) if proved < len(steps) else np.inf
+    effort = asker.tally.effort(total.spent())
+    factor = center.step_back(within, steps[proved]) if proved < len(steps) else np.inf
     claim = "no change of these columns changes the answer"
-    ending = "proved" if proved == len(steps) else "undecided"
+    ending: Status = "proved" if proved == len(steps) else "undecided"
     box = {name: (row[name] - amount * factor, row[name] + amount * factor) for name, amount in within.items()}
     return Radius(factor, box, nearest or Verdict(claim, ending, effort), effort)
 
@@ -197,6 +198,17 @@ class Center:
                     steps.add(_reach(float(value), amount, cell.high))
         return sorted(step for step in steps if np.isfinite(step))
 
+    def step_back(self, within: Mapping[str, float], step: float) -> float:
+        """The largest factor, nearly, by which fewer cells are reached than by a step."""
+
+        def count(factor: float) -> int:
+            return self.region({name: amount * factor for name, amount in within.items()}).n_rows
+
+        factor = step
+        while factor > 0 and count(factor) == count(step):
+            factor *= 1 - 2**-50
+        return factor
+
 
 def _reach(value: float, amount: float, edge: float) -> float:
     """The least factor by which the interval around a value holds an edge, with its ends rounded as they will be."""
@@ -215,7 +227,7 @@ class Asker:
             raise ValueError(f"model must have classes, got a head of type {type(model.head).__name__}")
         self.model, self.labels = model, model.head.labels
         self.space = self._question.space
-        self.n_gates = 0
+        self.tally = Tally()
         self.rival = cache(self._rival)
 
     def _rival(self, i: int, j: int) -> Forms:
@@ -251,7 +263,7 @@ class Asker:
             os.makedirs(proof, exist_ok=True)
         claim = f"the answer {answer} stays"
         verdict = settle(claim, cases, confirm, limit, self._question.method, proof=proof)
-        self.n_gates = max(self.n_gates, verdict.effort.n_gates)
+        self.tally.add(verdict.effort.n_gates, verdict.effort.solver)
         return verdict
 
 
@@ -292,14 +304,13 @@ def list_rows(space: Space, rows: Any) -> list[Row]:
     return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
-def _list_values(raw: Any) -> list[Any]:
-    """A column as Python values."""
-    values = (
-        [raw.values[code] if code >= 0 else None for code in raw.codes.tolist()]
-        if hasattr(raw, "codes")
-        else raw.tolist()
-    )
+def _list_values(raw: Raw) -> list[Any]:
+    """A column as Python values, whole numbers as int."""
+    if isinstance(raw, Coded):
+        return [raw.values[code] if code >= 0 else None for code in raw.codes.tolist()]
+    values = raw.tolist()
+    is_whole = [isinstance(value, float) and value.is_integer() for value in values]
     return [
-        None if is_missing(value) else int(value) if isinstance(value, float) and value.is_integer() else value
-        for value in values
+        None if is_missing(value) else int(value) if whole else value
+        for value, whole in zip(values, is_whole, strict=True)
     ]

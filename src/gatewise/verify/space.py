@@ -161,7 +161,7 @@ class Region:
         kept = tuple(self.choices[i][k] for k in positions)
         return Region(self.space, (*self.choices[:i], kept, *self.choices[i + 1 :]))
 
-    def row(self, point: Sequence[int], near: Mapping[str, Any] | None = None) -> Row:
+    def row(self, point: Sequence[int] | Cells, near: Mapping[str, Any] | None = None) -> Row:
         """A row of that point: the values of `near` where they lie in its cells, otherwise close to them."""
         row = {}
         for i, (name, choice) in enumerate(zip(self.space.names, self.choices, strict=True)):

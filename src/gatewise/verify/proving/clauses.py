@@ -98,7 +98,8 @@ def restrict(formula: Formula, region: Region, start: NDArray[np.int64], at_most
 
     A new variable for each column is true where one of its bits differs.
     """
-    clauses, changed = list(formula.clauses), []
+    clauses = list(formula.clauses)
+    changed: list[int] = []
     first_new = max(formula.n_variables, region.space.n_bits) + 1
     for first, bits, at in zip(region.space.first_bit.tolist(), region.bits, start.tolist(), strict=False):
         free = np.flatnonzero((bits != bits[at]).any(axis=0)).tolist()

@@ -108,8 +108,8 @@ def decide(
     if change is not None:
         formula = restrict(formula, region, change.start, change.at_most)
     solved = solve(formula, limit)
-    point = None if solved.bits is None else find_point(solved.bits, region)
-    return Decision(solved.is_satisfiable is not None, point, solved.solver, n_gates)
+    found_point = None if solved.bits is None else find_point(solved.bits, region)
+    return Decision(solved.is_satisfiable is not None, found_point, solved.solver, n_gates)
 
 
 def _change(forms: Forms, region: Region, limit: Limit, change: Change) -> Found:

@@ -5,6 +5,7 @@ Invariant: the calling thread stays awake, so that Ctrl-C ends the solver, which
 """
 
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,14 +93,21 @@ def solve(formula: Formula, limit: Limit, *, with_proof: bool = False) -> Solved
 def _run(solver: Any, limit: Limit) -> bool | None:
     """Let the solver work until it knows, time is up, or this thread is interrupted."""
     answers: list[bool | None] = []
-    thread = threading.Thread(
-        target=lambda: answers.append(solver.solve_limited(expect_interrupt=True)), name="gatewise-solver", daemon=True
-    )
-    thread.start()
+    is_done = threading.Event()
+
+    def work() -> None:
+        answers.append(solver.solve_limited(expect_interrupt=True))
+        is_done.set()
+
+    threading.Thread(target=work, name="gatewise-solver", daemon=True).start()
     try:
-        thread.join(limit.left())
+        is_done.wait(limit.left())
     finally:
-        if thread.is_alive():
+        if not is_done.is_set():
             solver.interrupt()
-            thread.join()
-    return answers[0] if answers else None
+        # Its memory may be freed only when it has stopped, whatever a second Ctrl-C says; that takes milliseconds. An
+        # interrupted join would take the thread for ended.
+        while not is_done.is_set():
+            with suppress(KeyboardInterrupt):
+                is_done.wait()
+    return answers[0]

@@ -66,7 +66,8 @@ class Subsets:
                     continue
                 first = chosen[-1] + 1 if chosen else 0
                 for k in range(len(self.columns) - n_more, first - 1, -1):
-                    if (bound + self._influence[:, k : k + n_more].sum(axis=1) >= 0).all():
+                    reached = bound + self._influence[:, k : k + n_more].sum(axis=1)
+                    if (reached >= 0).all():
                         stack.append((*chosen, k))
 
     def box(self, chosen: Sequence[int]) -> Region:
@@ -96,7 +97,7 @@ class Subsets:
 
     def can_do(self, block: Sequence[tuple[int, ...]]) -> NDArray[np.bool_]:
         """Whether the bound of each set of columns allows that all forms are at least 0."""
-        can: NDArray[np.bool_] = (self._bound(block) >= 0).all(axis=1)
+        can: NDArray[np.bool_] = np.all(self._bound(block) >= 0, axis=1)
         return can
 
     def _bound(self, block: Sequence[tuple[int, ...]]) -> Numbers:
