@@ -1,6 +1,7 @@
 """main: finds the command and runs it; the border where errors that a user can mend become one sentence.
 
-Exit codes: 0 done, 2 an error, 130 ended by Ctrl-C, 141 nobody reads the output any more, 143 ended by SIGTERM.
+Exit codes: 0 done, 2 an error, 130 ended by Ctrl-C, 141 nobody reads the output any more, 143 ended by SIGTERM; of
+`verify`, 1 refuted and 3 undecided.
 """
 
 import argparse
@@ -22,6 +23,8 @@ COMMANDS = {
     "predict": "predict the rows of a CSV or Parquet file of any size",
     "info": "describe a .gw file",
     "export": "write a model as code of another language",
+    "verify": "prove what a model does for all rows, or find a row that refutes it",
+    "explain": "say which columns force an answer, and which changes would give another one",
     "bench": "measure how fast a model runs on this machine",
     "demo": "train, save, load and measure a model of digits",
 }

@@ -7,6 +7,7 @@ confirmed by `Model.predict` before it is shown.
 
 from gatewise.verify.answers import Bounds, Effort, Range, Verdict
 from gatewise.verify.counterfactuals import Counterfactual, Counterfactuals, counterfactual
+from gatewise.verify.enforcing import Enforced, enforce_independence, enforce_monotone
 from gatewise.verify.equivalence import equivalent
 from gatewise.verify.explaining import Explanation, explain
 from gatewise.verify.questions import always, bounds, independent_of, monotone, reachable
@@ -17,6 +18,7 @@ __all__ = [
     "Counterfactual",
     "Counterfactuals",
     "Effort",
+    "Enforced",
     "Explanation",
     "Radius",
     "Range",
@@ -24,6 +26,8 @@ __all__ = [
     "always",
     "bounds",
     "counterfactual",
+    "enforce_independence",
+    "enforce_monotone",
     "equivalent",
     "explain",
     "independent_of",
