@@ -25,7 +25,7 @@ from benchmarks.process import REPOSITORY
 
 LOGS = REPOSITORY / "build" / "records"
 MODEL = Path("build/experiments/mnist-small-ours-20-0/model.gw")
-MODULES = ("torch", "sklearn", "pandas", "lightgbm", "treelite", "tl2cgen", "emlearn", "pyosys", "ziglang")
+MODULES = ("torch", "sklearn", "pandas", "lightgbm", "treelite", "tl2cgen", "emlearn", "pyosys", "ziglang", "pysat")
 TOOLS = ("gcc", "g++", "node", "iverilog", "arm-none-eabi-gcc")
 
 
@@ -57,6 +57,7 @@ STEPS = (
     Step("tabular", "benchmarks.tabular --record", 11),
     Step("synthesis", "benchmarks.export.synthesis --record", 6),
     Step("locality_accuracy", "benchmarks.locality.accuracy --record", 2),
+    Step("verify", "benchmarks.verify --record", 15),
     Step("curves", "benchmarks.train.curves --record", 13),
 )
 
@@ -65,7 +66,7 @@ def find_missing() -> Iterator[str]:
     """What the benchmarks need and this machine lacks, with how to get it."""
     for name in MODULES:
         if importlib.util.find_spec(name) is None:
-            yield f"package {name}: pip install -c constraints.txt '.[bench,export]'"
+            yield f"package {name}: pip install -c constraints.txt '.[bench,export,verify]'"
     for tool in TOOLS:
         if shutil.which(tool) is None:
             yield f"program {tool}: see .ci/run"

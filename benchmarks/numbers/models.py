@@ -6,7 +6,7 @@ In: a record. Out: its numbers and tables as Markdown, by name.
 from collections.abc import Sequence
 from statistics import mean, median
 
-from benchmarks.numbers.text import number, percent, render_table
+from benchmarks.numbers.text import duration, number, percent, render_table
 from benchmarks.records import Record
 
 ESTIMATORS = {
@@ -150,3 +150,18 @@ def synthesis(record: Record) -> dict[str, str]:
         "sizes": render_table(["gates", "test images right", "tables of 6", "torchlogix", "ratio"], sizes),
         "lut4-ratio": f"{lut4[0] / lut4[1]:.2f} times",
     }
+
+
+def verify(record: Record) -> dict[str, str]:
+    """Seconds of each question, and how many were decided."""
+    rows = [
+        [
+            each["question"],
+            f"{each['n']:,}",
+            duration(each["median"]),
+            duration(each["worst"]),
+            ", ".join(f"{n:,} {outcome}" for outcome, n in each["outcomes"].items()),
+        ]
+        for each in record["results"]
+    ]
+    return {"table": render_table(["question", "asked", "median", "worst", "answers"], rows)}

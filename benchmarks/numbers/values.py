@@ -30,6 +30,7 @@ RENDERERS: dict[str, Callable[[records.Record], dict[str, str]]] = {
     "export_c": models.export_c,
     "wasm": models.wasm,
     "synthesis": models.synthesis,
+    "verify": models.verify,
 }
 
 

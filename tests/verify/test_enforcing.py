@@ -28,7 +28,7 @@ def test_independence(seed: int, column: str, n_groups: int) -> None:
     assert made.after == max(values)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(seed=SEEDS, column=st.sampled_from(["age", "gain"]), increasing=st.booleans(), values=st.booleans())
 def test_monotone(seed: int, column: str, increasing: bool, values: bool) -> None:
     model = make_model(seed, n_groups=1 if values else 2, values=values)

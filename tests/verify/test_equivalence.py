@@ -63,7 +63,7 @@ def test_one_wrong_gate_is_found(name: str) -> None:
     assert (evaluate_outputs(circuit, bits)[0] != evaluate_outputs(wrong, bits)[0]).any()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     seeds=st.tuples(st.integers(0, 10_000), st.integers(0, 10_000)),
     conditions=st.sampled_from(GIVEN),

@@ -36,7 +36,7 @@ def swap(row: dict[str, Any], column: str) -> list[dict[str, Any]]:
     return [row | {column: value} for value in VALUES[column]]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(seed=SEEDS, conditions=CONDITIONS, method=METHOD, n_groups=st.integers(2, 4))
 def test_always(seed: int, conditions: dict[str, Any], method: Any, n_groups: int) -> None:
     model = make_model(seed, n_groups=n_groups)
@@ -53,7 +53,7 @@ def test_always(seed: int, conditions: dict[str, Any], method: Any, n_groups: in
                 assert each.answers == (model.predict([row])[0],)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(seed=SEEDS, conditions=CONDITIONS, method=METHOD, low=st.sampled_from([None, -2.0, 0.5, 3.0]))
 def test_always_of_values(seed: int, conditions: dict[str, Any], method: Any, low: float | None) -> None:
     model = make_model(seed, n_groups=1, values=True)
@@ -65,7 +65,7 @@ def test_always_of_values(seed: int, conditions: dict[str, Any], method: Any, lo
         assert verdict.is_refuted == (not is_kept)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(seed=SEEDS, conditions=CONDITIONS, method=METHOD, n_groups=st.integers(2, 3))
 def test_independent_of(seed: int, conditions: dict[str, Any], method: Any, n_groups: int) -> None:
     model = make_model(seed, n_groups=n_groups)
@@ -85,7 +85,7 @@ def test_independent_of(seed: int, conditions: dict[str, Any], method: Any, n_gr
             assert model.predict([first])[0] != model.predict([second])[0]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(seed=SEEDS, method=METHOD, increasing=st.booleans(), of=st.sampled_from(["score", "class", "value"]))
 def test_monotone(seed: int, method: Any, increasing: bool, of: Any) -> None:
     model = make_model(seed, n_groups=1 if of == "value" else 2, values=of == "value")
@@ -105,7 +105,7 @@ def test_monotone(seed: int, method: Any, increasing: bool, of: Any) -> None:
             assert first[column] < second[column]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(seed=SEEDS, conditions=CONDITIONS, values=st.booleans())
 def test_bounds(seed: int, conditions: dict[str, Any], values: bool) -> None:
     model = make_model(seed, n_groups=2, values=values)

@@ -54,7 +54,7 @@ def _index(values: list[Any]) -> np.ndarray:
     return np.arange(len(values))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     seed=SEEDS,
     row=st.sampled_from(ROWS),
@@ -82,7 +82,7 @@ def test_robust(seed: int, row: Any, within: Any, at_most: int | None, method: A
             assert model.predict([second | {name: row[name]}])[0] == answer or len(model.head.labels) > 2
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(seed=SEEDS, row=st.sampled_from([row for row in ROWS if row["age"] is not None]))
 def test_radius(seed: int, row: Any) -> None:
     model = make_model(seed)
@@ -98,7 +98,7 @@ def test_radius(seed: int, row: Any) -> None:
         assert farthest >= found.factor
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     seed=SEEDS,
     row=st.sampled_from(ROWS),
@@ -125,7 +125,7 @@ def test_counterfactual(seed: int, row: Any, fixed: tuple[str, ...], n_groups: i
             assert not set(first.changes) <= set(second.changes)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(seed=SEEDS, row=st.sampled_from(ROWS))
 def test_cheapest_counterfactual(seed: int, row: Any) -> None:
     model = make_model(seed)
@@ -147,7 +147,7 @@ def test_counterfactual_of_values() -> None:
     assert verify.counterfactual(model, row, to=(float(values.max()) + 1, None)).is_impossible
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(seed=SEEDS, row=st.sampled_from(ROWS), method=METHOD, smallest=st.booleans(), n_groups=st.integers(2, 3))
 def test_explain(seed: int, row: Any, method: Any, smallest: bool, n_groups: int) -> None:
     model = make_model(seed, n_groups=n_groups)
