@@ -88,6 +88,7 @@ ALLOWED = {
         "nn",
         "run",
         "store",
+        "tools",
         "train",
         "verify",
         "wiring",
