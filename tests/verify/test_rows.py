@@ -12,7 +12,7 @@ from support.tools import require_module
 
 require_module("pysat", "pip install -c constraints.txt '.[verify]'")
 
-from gatewise import verify
+from gatewise import Encoder, verify
 from gatewise.verify.proving.decide import METHODS
 
 SEEDS = st.integers(0, 10_000)
@@ -123,6 +123,27 @@ def test_counterfactual(seed: int, row: Any, fixed: tuple[str, ...], n_groups: i
             assert not set(fixed) & set(each.changes)
         for first, second in combinations(found.found, 2):
             assert not set(first.changes) <= set(second.changes)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=SEEDS, at=st.integers(0, 1023), n_groups=st.integers(2, 4))
+def test_fewest_of_many_bits(seed: int, at: int, n_groups: int) -> None:
+    encoder = Encoder.images((10,), 1, high=1.0)
+    model = make_model(seed, n_groups=n_groups, encoder=encoder)
+    points = np.array(np.meshgrid(*[[0, 1]] * 10)).T.reshape(-1, 10)
+    row = dict(zip(encoder.names, points[at].tolist(), strict=True))
+    answers = model.predict(points)
+    n_changed = (points != points[at]).sum(axis=1)
+    for label in model.head.labels:
+        if label == answers[at]:
+            continue
+        found = verify.counterfactual(model, row, to=label)
+        wanted = n_changed[answers == label]
+        assert found.is_impossible == (len(wanted) == 0)
+        assert [len(each.changes) for each in found.found] == [wanted.min()] * (len(wanted) > 0)
+    for k in (1, 2, 3):
+        verdict = verify.robust(model, [row], at_most=k)[0]
+        assert verdict.is_proved == (answers[n_changed <= k] == answers[at]).all()
 
 
 @settings(max_examples=12, deadline=None)

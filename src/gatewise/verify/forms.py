@@ -125,9 +125,9 @@ class Forms:
         np.add.at(weights.T, position, self.weights[:, used].T)
         constants = self.constants + weights[:, wires == 1].sum(axis=1)
         kept = (wires >= N_CONSTANTS) & weights.any(axis=0)
-        if kept.sum() < len(wires) and not kept.all():
-            small = simplify(replace_outputs(small, wires[kept]))
-            return replace(self, circuit=small, weights=weights[:, kept], constants=constants)
+        if not kept.all():
+            rest = replace_outputs(small, wires[kept])
+            return replace(self, circuit=rest, weights=weights[:, kept], constants=constants)._compact()
         return replace(self, circuit=replace_outputs(small, wires), weights=weights, constants=constants)
 
 

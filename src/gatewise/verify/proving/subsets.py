@@ -45,6 +45,7 @@ class Subsets:
         order = np.argsort(-influence.max(axis=0, initial=0), kind="stable")
         self.columns: Numbers = free[order]
         self._influence = influence[:, order]
+        self._raised: dict[int, Numbers] = {}
         self.n_boxes = 0
 
     def candidates(self, size: int, limit: Limit) -> Iterator[tuple[int, ...]]:
@@ -65,10 +66,16 @@ class Subsets:
                         yield chosen
                     continue
                 first = chosen[-1] + 1 if chosen else 0
-                for k in range(len(self.columns) - n_more, first - 1, -1):
-                    reached = bound + self._influence[:, k : k + n_more].sum(axis=1)
-                    if (reached >= 0).all():
-                        stack.append((*chosen, k))
+                reached = bound[:, np.newaxis] + self._most(n_more)[:, first:]
+                able = np.flatnonzero((reached >= 0).all(axis=0)).tolist()
+                stack += [(*chosen, first + k) for k in reversed(able) if first + k <= len(self.columns) - n_more]
+
+    def _most(self, n: int) -> Numbers:
+        """By how much n columns from each position on raise each form at most, (n_forms, n_columns)."""
+        if n not in self._raised:
+            parts = [np.sort(self._influence[:, k:], axis=1)[:, -n:].sum(axis=1) for k in range(len(self.columns))]
+            self._raised[n] = np.array(parts, np.int64).reshape(len(self.columns), self.forms.n_forms).T
+        return self._raised[n]
 
     def box(self, chosen: Sequence[int]) -> Region:
         """The part of the region where only these columns may differ from the start."""
