@@ -7,7 +7,9 @@ Columns come in order of influence: how much a form rises at most if all outputs
 favor. The bound of a set is that of its box, by `rails`; each further column adds its influence at most.
 """
 
+import math
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,9 @@ from gatewise.verify.space import Region
 Numbers = NDArray[np.int64]
 BLOCK = 2048
 """Sets of columns that are bounded together."""
+
+MAX_POINTS = 4096
+"""Points of a set of columns up to which all of them are looked at; more are searched."""
 
 
 class Subsets:
@@ -87,16 +92,31 @@ class Subsets:
         return Region(self.region.space, choices)
 
     def find(self, chosen: Sequence[int], limit: Limit) -> Found:
-        """Search a box; a point comes back as one of the whole region."""
+        """Search the points in which just these columns differ, if smaller sets of columns were searched before."""
+        free = self.columns[list(chosen)]
+        others = [
+            [k for k in range(n) if k != at] for n, at in zip(self.region.sizes[free], self.start[free], strict=True)
+        ]
+        if math.prod(map(len, others)) <= MAX_POINTS:
+            return self._look(free, others)
         box = self.box(chosen)
         found = Search(self.forms.fold(box.fixed_bits()), box, goal=0).run(limit)
         self.n_boxes += found.n_boxes
         if found.point is None:
             return found
         point = self.start.copy()
-        free = self.columns[list(chosen)]
         point[free] = found.point[free]
         return Found(point, True, found.low, found.high, found.n_boxes)
+
+    def _look(self, free: Numbers, others: Sequence[Sequence[int]]) -> Found:
+        """Look at every point."""
+        changed = np.array(list(product(*others)), np.int64).reshape(-1, len(free))
+        points = np.repeat(self.start[np.newaxis], len(changed), axis=0)
+        points[:, free] = changed
+        values = self._bounder.values(points).min(axis=1)
+        self.n_boxes += len(points)
+        at, best = int(values.argmax()), int(values.max())
+        return Found(points[at] if best >= 0 else None, True, best, best, len(points))
 
     def values(self, points: Numbers) -> Numbers:
         """The forms at points, (n_points, n_forms)."""
