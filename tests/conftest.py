@@ -1,11 +1,14 @@
 """Settings for all tests."""
 
+import os
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
 
+# Tests run in a process per core: threads of a library's own would only wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Deadlines would be timing tests; derandomizing makes every run the same.
 hypothesis.settings.register_profile("gatewise", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("gatewise")
