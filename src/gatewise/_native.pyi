@@ -25,6 +25,9 @@ class Circuit:
 def simplify(
     circuit: Circuit,
 ) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], tuple[int, ...]]: ...
+def expand_tables(
+    n_inputs: int, tables: NDArray[np.uint64], wires: NDArray[np.int32], n_wires: int
+) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...
 
 Layout = Literal["bytes", "big", "little", "planes"]
 
@@ -108,6 +111,22 @@ class BitStep:
         weights: Sequence[Any],
         first: Sequence[Any],
         second: Sequence[Any],
+        scales: Sequence[float],
+        frozen: Sequence[bool],
+    ) -> None: ...
+    def run(
+        self, x: Any, loss: Loss, *, temperature: float, adam: tuple[float, float, float, float, int], pool: Pool
+    ) -> float: ...
+
+class TableStep:
+    def __init__(
+        self,
+        n_inputs: int,
+        *,
+        entries: Sequence[Any],
+        wires: Sequence[Any],
+        pins: Sequence[Any],
+        n_groups: int,
         scales: Sequence[float],
         frozen: Sequence[bool],
     ) -> None: ...

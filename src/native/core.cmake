@@ -5,6 +5,7 @@ set(GATEWISE_OPTIMIZATION -O3 CACHE STRING "optimization of the core")
 set(native_dir ${CMAKE_CURRENT_LIST_DIR})
 add_library(gatewise_core STATIC
   ${native_dir}/circuit/circuit.cpp
+  ${native_dir}/circuit/expand.cpp
   ${native_dir}/simplify/formula.cpp
   ${native_dir}/simplify/graph.cpp
   ${native_dir}/simplify/simplify.cpp
@@ -20,7 +21,9 @@ add_library(gatewise_core STATIC
   ${native_dir}/boost/questions.cpp
   ${native_dir}/encode/encoder.cpp
   ${native_dir}/encode/search_tree.cpp
+  ${native_dir}/train/bits/batch.cpp
   ${native_dir}/train/bits/step.cpp
+  ${native_dir}/train/bits/table_stack.cpp
   ${native_dir}/train/losses.cpp
   ${native_dir}/train/mixtures.cpp
   ${native_dir}/train/samples.cpp

@@ -1,48 +1,16 @@
 // Training on bits without Python: every target against plain loops over samples, and thread counts against each other.
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <random>
 #include <vector>
 
 #include "simd/targets.hpp"
 #include "train/bits/step.hpp"
+#include "values.hpp"
 
 namespace gw = gatewise;
 
 namespace {
-
-std::mt19937 random_bits(11);
-
-template <typename Value>
-std::vector<Value> random_below(size_t n, uint32_t limit) {
-  std::vector<Value> values(n);
-  for (Value& value : values) value = static_cast<Value>(random_bits() % limit);
-  return values;
-}
-
-std::vector<float> random_normals(size_t n) {
-  std::normal_distribution<float> normal;
-  std::vector<float> values(n);
-  for (float& value : values) value = normal(random_bits);
-  return values;
-}
-
-template <typename Value>
-void require_close(const std::vector<Value>& got, const std::vector<Value>& expected, float tolerance,
-                   const char* what) {
-  for (size_t i = 0; i < expected.size(); ++i) {
-    const double difference = static_cast<double>(got[i]) - static_cast<double>(expected[i]);
-    if (std::fabs(difference) <= tolerance * (1 + std::fabs(static_cast<double>(expected[i])))) continue;
-    std::printf("%s[%zu] must be %g, got %g\n", what, i, static_cast<double>(expected[i]), static_cast<double>(got[i]));
-    std::exit(1);
-  }
-}
-
-bool bit(const std::vector<uint64_t>& wires, size_t wire, size_t sample, size_t n_words) {
-  return wires[wire * n_words + sample / 64] >> (sample % 64) & 1;
-}
 
 // A layer with all it needs, and what it must give, computed sample by sample.
 struct Case {
@@ -99,11 +67,11 @@ void check_backward(const gw::BitKernels& kernels, const Case& c) {
       expected_x[static_cast<size_t>(c.b[i]) * c.row + s] += static_cast<float>(c.grad_of_pin(1, i, s));
     }
   kernels.sum(c.layer(), c.n_words, 0, Case::kOut, c.x.data(), c.grad_rows(), of_coefficients.data());
-  require_close(of_coefficients, expected, 1e-4f, "grad_coefficients");
+  require_close(of_coefficients, expected, 1e-4, "grad_coefficients");
   gw::ReaderLists readers;
   readers.build(Case::kIn, c.a, c.b);
   kernels.pass_back(c.layer(), c.n_words, 0, Case::kIn, c.x.data(), c.grad_rows(), readers.view(), grad_x.data());
-  require_close(grad_x, expected_x, 1e-4f, "grad_x");
+  require_close(grad_x, expected_x, 1e-4, "grad_x");
 }
 
 // The same sums, tile after tile.
@@ -127,8 +95,8 @@ void check_tiles(const gw::BitKernels& kernels, const Case& c) {
       std::copy_n(of_tile.data() + wire * gw::kBitTile, gw::kBitTile,
                   grad_x.data() + wire * c.row + tile * gw::kBitTile);
   }
-  require_close(of_coefficients, expected, 1e-4f, "grad_coefficients of tiles");
-  require_close(grad_x, expected_x, 1e-4f, "grad_x of tiles");
+  require_close(of_coefficients, expected, 1e-4, "grad_coefficients of tiles");
+  require_close(grad_x, expected_x, 1e-4, "grad_x of tiles");
 }
 
 // With no momentum and a large epsilon, a step of Adam is the gradient but for a factor.
@@ -154,7 +122,7 @@ void check_pins(const gw::BitKernels& kernels, Case c) {
   std::vector<float> of_coefficients(4 * Case::kOut), scratch(gw::pin_scratch(c.n_words, c.k));
   kernels.update_pins(c.layer(), c.n_words, 0, Case::kOut, c.x.data(), c.grad_rows(), of_coefficients.data(), pins,
                       {adam, temperature, 1.0f}, scratch.data());
-  require_close(c.logits, expected, 2e-4f, "logits of pins");
+  require_close(c.logits, expected, 2e-4, "logits of pins");
 }
 
 void check_choice(const gw::BitKernels& kernels, const Case& c) {

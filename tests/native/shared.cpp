@@ -1,44 +1,17 @@
 // Gates that positions share, and the maximum: every target against plain loops over samples, and a whole network of
 // them with different numbers of threads.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <random>
 #include <vector>
 
 #include "simd/targets.hpp"
 #include "train/bits/step.hpp"
+#include "values.hpp"
 
 namespace gw = gatewise;
 
 namespace {
-
-std::mt19937 random_bits(13);
-
-template <typename Value>
-std::vector<Value> random_below(size_t n, uint32_t limit) {
-  std::vector<Value> values(n);
-  for (Value& value : values) value = static_cast<Value>(random_bits() % limit);
-  return values;
-}
-
-std::vector<float> random_normals(size_t n) {
-  std::normal_distribution<float> normal;
-  std::vector<float> values(n);
-  for (float& value : values) value = normal(random_bits);
-  return values;
-}
-
-void require_close(const std::vector<float>& got, const std::vector<double>& expected, const char* what,
-                   double tolerance = 1e-4) {
-  for (size_t i = 0; i < expected.size(); ++i) {
-    const double value = got[i];
-    if (std::fabs(value - expected[i]) <= tolerance * (1 + std::fabs(expected[i]))) continue;
-    std::printf("%s[%zu] must be %g, got %g\n", what, i, expected[i], value);
-    std::exit(1);
-  }
-}
 
 // A layer with runs of neighboring wires and with the constant among them; or one that reads every wire once.
 struct Case {
@@ -120,9 +93,9 @@ void check_backward(const gw::BitKernels& kernels, const Case& c, size_t per_row
                           of_coefficients.data(), tile == 0);
     grad_x.resize(Case::kIn * gw::kBitTile);  // but for the constant
     expected_x.resize(grad_x.size());
-    if (tile % 2 == 0) require_close(grad_x, expected_x, "grad_x");
+    if (tile % 2 == 0) require_close(grad_x, expected_x, 1e-4, "grad_x");
   }
-  if (!c.is_maximum) require_close(of_coefficients, expected, "grad_coefficients");
+  if (!c.is_maximum) require_close(of_coefficients, expected, 1e-4, "grad_coefficients");
 }
 
 // Pins of shared gates that choose among the values of a window: sums over two tiles.
@@ -152,7 +125,7 @@ void check_taps(const gw::BitKernels& kernels, size_t n_positions, uint32_t k) {
     kernels.add_taps(layer, pins, {wires.data(), n_positions}, x.data(), {rows.data(), 1}, sums.data(), tile == 0,
                      scratch.data());
   }
-  require_close(sums, expected, "gradients of taps", 2e-2);
+  require_close(sums, expected, 2e-2, "gradients of taps");
 }
 
 // Shared gates, a maximum, and gates of their own; `learned`: those have pins.

@@ -17,11 +17,6 @@ using namespace gatewise::binding;
 
 namespace {
 
-template <typename Value>
-using Cube = nb::ndarray<Value, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-
-// Candidates, logits and both moments of a layer's pins, 2 x n_gates x k each.
-using PinArrays = std::tuple<Cube<const int32_t>, Cube<float>, Cube<float>, Cube<float>>;
 // The wires of a window's values, n_values x n_positions, of pins that positions share and whose candidates are values.
 using WindowArray = Matrix<const int32_t>;
 
@@ -52,11 +47,7 @@ class BitStepper {
 
   // Returns the loss before the step.
   double run(AnyMatrix x, const gw::Loss& loss, float temperature, AdamSettings adam, gw::Pool& pool) {
-    const gw::Samples samples = make_samples(stack_.n_inputs(), x);
-    require(samples.is_bytes && samples.column_stride == 1, "x must be bool or uint8, with the bits of a row together");
-    require(samples.n_samples >= 1 && samples.n_samples == loss.n_samples(), "x and y must have equal lengths, not 0");
-    require(samples.n_samples <= gw::kMaxBitSamples, "x must have at most 32768 rows");
-    require(loss.fits(stack_.n_groups()), "y must be classes 0 .. groups - 1, or have one column per group");
+    const gw::Samples samples = make_bits(stack_.n_inputs(), x, loss, stack_.n_groups());
     std::vector<gw::Mixture> layers;
     require(temperature > 0, "temperature must be positive");
     for (const FloatsOut& each : weights_.values)

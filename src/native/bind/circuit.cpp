@@ -3,6 +3,7 @@
 
 #include "bind/arrays.hpp"
 #include "bind/module.hpp"
+#include "circuit/expand.hpp"
 #include "simplify/simplify.hpp"
 
 namespace nb = nanobind;
@@ -31,6 +32,22 @@ auto simplify(const gw::Circuit& circuit) {
       nb::make_tuple(removed.constant, removed.pass_through, removed.shared, removed.rewritten, removed.dead));
 }
 
+auto expand_tables(uint32_t n_inputs, Array<uint64_t> tables, Array<int32_t> wires, uint32_t n_wires) {
+  require(n_inputs >= 1 && n_inputs <= gw::kMaxTableInputs, "n_inputs must be 1 to 6");
+  require(wires.size() == tables.size() * n_inputs, "wires must be n_inputs per table");
+  const std::vector<uint64_t> own_tables = copy(tables);
+  const std::vector<int32_t> own_wires = copy(wires);
+  for (const int32_t wire : own_wires)
+    require(wire >= 0 && static_cast<uint32_t>(wire) < n_wires, "wires must be below n_wires");
+  gw::Expansion made;
+  {
+    nb::gil_scoped_release unlocked;
+    made = gw::expand_tables(n_inputs, own_tables, own_wires, n_wires);
+  }
+  return nb::make_tuple(to_numpy(std::move(made.gate)), to_numpy(std::move(made.a)), to_numpy(std::move(made.b)),
+                        to_numpy(std::move(made.outputs)));
+}
+
 }  // namespace
 
 void bind_circuit(nb::module_& m) {
@@ -38,4 +55,5 @@ void bind_circuit(nb::module_& m) {
       .def("__init__", &make_circuit, nb::arg("n_inputs"), nb::arg("gate"), nb::arg("a"), nb::arg("b"),
            nb::arg("outputs"), nb::arg("group_ptr"));
   m.def("simplify", &simplify, nb::arg("circuit"));
+  m.def("expand_tables", &expand_tables, nb::arg("n_inputs"), nb::arg("tables"), nb::arg("wires"), nb::arg("n_wires"));
 }

@@ -35,5 +35,6 @@ NB_MODULE(_native, m) {
   bind_encode(m);
   bind_train(m);
   bind_bits(m);
+  bind_tables(m);
   bind_boost(m);
 }

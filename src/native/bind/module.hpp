@@ -13,6 +13,7 @@ void bind_engine(nanobind::module_& m);
 void bind_encode(nanobind::module_& m);
 void bind_train(nanobind::module_& m);
 void bind_bits(nanobind::module_& m);
+void bind_tables(nanobind::module_& m);
 void bind_boost(nanobind::module_& m);
 
 namespace gatewise::binding {

@@ -32,6 +32,15 @@ Samples make_samples(size_t n_columns, const AnyMatrix& x) {
   return {x.data(), is_bytes, x.shape(0), x.stride(0), x.stride(1)};
 }
 
+Samples make_bits(size_t n_inputs, const AnyMatrix& x, const Loss& loss, size_t n_groups) {
+  const Samples samples = make_samples(n_inputs, x);
+  require(samples.is_bytes && samples.column_stride == 1, "x must be bool or uint8, with the bits of a row together");
+  require(samples.n_samples >= 1 && samples.n_samples == loss.n_samples(), "x and y must have equal lengths, not 0");
+  require(samples.n_samples <= kMaxBitSamples, "x must have at most 32768 rows");
+  require(loss.fits(n_groups), "y must be classes 0 .. groups - 1, or have one column per group");
+  return samples;
+}
+
 std::vector<int32_t> copy_operands(const Array<int32_t>& operands, size_t width) {
   std::vector<int32_t> copied = copy(operands);
   for (const int32_t wire : copied)

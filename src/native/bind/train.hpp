@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bind/arrays.hpp"
+#include "train/losses.hpp"
 #include "train/mixtures.hpp"
 #include "train/samples.hpp"
 
@@ -16,6 +17,15 @@ using FloatsOut = Matrix<float>;
 
 // float32 or 0/1 bytes, n_columns of them per row.
 Samples make_samples(size_t n_columns, const AnyMatrix& x);
+
+// The rows of a step on bits; raises ValueError unless they are that, and fit the loss of so many groups.
+Samples make_bits(size_t n_inputs, const AnyMatrix& x, const Loss& loss, size_t n_groups);
+
+template <typename Value>
+using Cube = nanobind::ndarray<Value, nanobind::ndim<3>, nanobind::c_contig, nanobind::device::cpu>;
+
+// Candidates, logits and both moments of a layer's pins: pins x outputs x candidates each.
+using PinArrays = std::tuple<Cube<const int32_t>, Cube<float>, Cube<float>, Cube<float>>;
 
 // Operands of a layer's outputs, and how many gates they share; 0: outputs are the larger of their operands.
 using Wires = std::tuple<Array<int32_t>, Array<int32_t>, size_t>;

@@ -1,6 +1,7 @@
 // The inner loops of training; compiled once per target, under the rule of simd/targets.hpp.
 #include "train/kernels.hpp"
 
+#include "train/bits/tables.inc.hpp"
 #include "train/bits/taps.inc.hpp"
 #include "train/bits/tiles.inc.hpp"
 #include "train/gates.inc.hpp"
@@ -34,6 +35,7 @@ const TrainKernels kTrainKernels = {
     mix,
     mix_backward,
     update,
-    {choose_gates, choose_wires, evaluate, count, sum, update_pins, pass_back, backward_tile, add_taps, step_taps}};
+    {choose_gates, choose_wires, evaluate, count, sum, update_pins, pass_back, backward_tile, add_taps, step_taps},
+    {choose_tables, choose_inputs, look_up, update_tables, pass_tiles_back}};
 
 }  // namespace gatewise::GATEWISE_TARGET

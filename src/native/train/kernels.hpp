@@ -8,6 +8,7 @@
 
 #include "circuit/gates.hpp"
 #include "train/bits/kernels.hpp"
+#include "train/bits/tables.hpp"
 
 namespace gatewise {
 
@@ -69,6 +70,7 @@ struct TrainKernels {
   void (*update)(const Mixture& mixture, size_t begin, size_t end, const Shares& grads, const Adam& adam,
                  const Moments& moments);
   BitKernels bits;
+  TableKernels tables;
 };
 
 }  // namespace gatewise

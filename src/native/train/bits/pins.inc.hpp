@@ -73,6 +73,21 @@ inline Quadruple sum_where_true(const PairBits& lanes, const BitsOf& bits_of, co
   return sum_lanes(as_floats(sums[0]), as_floats(sums[1]), as_floats(sums[2]), as_floats(sums[3]));
 }
 
+// Sums of a quantized row in this unit over the samples at which each of the k candidates from `at` on is true.
+inline void sum_candidates(const PairBits& lanes, const Pins& pins, size_t at, const uint64_t* x, size_t n_words,
+                           const int32_t* pairs, float unit, float* sums) {
+  for (uint32_t j = 0; j < pins.k; j += 4) {
+    const uint64_t* wires[4];
+    for (uint32_t m = 0; m < 4; ++m) {
+      const uint32_t place = j + m < pins.k ? j + m : pins.k - 1;
+      wires[m] = x + size_t(pins.candidates[at + place]) * n_words;
+    }
+    const auto bits_of = [&](size_t m, size_t h) { return tile_of(wires[m], h); };
+    const Quadruple found = sum_where_true(lanes, bits_of, pairs, 2 * n_words) * -unit;
+    std::memcpy(sums + j, &found, sizeof found);
+  }
+}
+
 // The place of the largest logit, the first on ties, among candidates other than `taken`; k if there are none.
 inline uint32_t pick_other(const float* logits, const int32_t* candidates, uint32_t k, int32_t taken) {
   uint32_t best = k;
@@ -185,16 +200,7 @@ void update_pins(const BitLayer& layer, size_t n_words, size_t begin, size_t end
       if (!pin || i + 1 < end) prefetch_candidates(pins, pin ? i + 1 : pins.n_gates + i, x, n_words);
       const float unit = quantize(of_pin[pin], magnitudes[pin], 2 * n_words, pairs);
       const size_t at = (pin * pins.n_gates + i) * pins.k;
-      for (uint32_t j = 0; j < pins.k; j += 4) {
-        const uint64_t* wires[4];
-        for (uint32_t m = 0; m < 4; ++m) {
-          const uint32_t place = j + m < pins.k ? j + m : pins.k - 1;
-          wires[m] = x + size_t(pins.candidates[at + place]) * n_words;
-        }
-        const auto bits_of = [&](size_t m, size_t h) { return tile_of(wires[m], h); };
-        const Quadruple found = sum_where_true(pair_lanes, bits_of, pairs, 2 * n_words) * -unit;
-        std::memcpy(sums + j, &found, sizeof found);
-      }
+      sum_candidates(pair_lanes, pins, at, x, n_words, pairs, unit, sums);
       step_pin(pins, at, sums, step, p);
     }
   }

@@ -27,14 +27,6 @@ bool reads_once(size_t n_wires, const BitStack::Wiring& wiring) {
   return std::all_of(n_readers.begin(), n_readers.end() - 1, [](uint8_t n) { return n == 1; });
 }
 
-// Calls work(thread, begin, end) for chunks of 0 .. n - 1.
-template <typename Work>
-void run_chunks(Pool& pool, size_t n, size_t chunk, const Work& work) {
-  pool.run((n + chunk - 1) / chunk, [&](size_t thread, size_t index) noexcept {
-    work(thread, index * chunk, std::min(n, (index + 1) * chunk));
-  });
-}
-
 }  // namespace
 
 void ReaderLists::build(size_t n_wires, const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
@@ -53,8 +45,7 @@ void ReaderLists::build(size_t n_wires, const std::vector<int32_t>& a, const std
 }
 
 BitStack::BitStack(uint32_t n_inputs, std::vector<Wiring> wirings, uint32_t n_groups)
-    : n_inputs_(n_inputs),
-      n_groups_(n_groups),
+    : batch_(n_inputs, n_groups),
       wirings_(std::move(wirings)),
       readers_(wirings_.size()),
       taps_(wirings_.size()),
@@ -92,9 +83,10 @@ double BitStack::run(const Samples& x, const Loss& loss, const Update& update, c
   Pool& workers = is_small ? alone : pool;
   reserve(n_words, workers.threads());
   choose(update, workers);
-  pack(x);
+  batch_.pack(x, bits_->data());
   forward(workers);
-  const double total = differentiate(loss, workers);
+  const uint64_t* outputs = bits_->data() + places_.back().first_output() * n_words_;
+  const double total = batch_.differentiate(loss, outputs, n_outputs(), workers);
   const Shares grads = backward(x.n_samples, update, adam, workers);
   update.mixtures.update(grads, adam, update.moments, update.scales, workers);
   return total;
@@ -102,20 +94,16 @@ double BitStack::run(const Samples& x, const Loss& loss, const Update& update, c
 
 void BitStack::reserve(size_t n_words, size_t n_threads) {
   const size_t row = 64 * n_words;
+  batch_.reserve(n_words, n_threads);
   if (n_words != n_words_) {
     n_words_ = n_words;
     bits_ = std::make_unique<Buffer<uint64_t>>(n_wires_ * n_words);
     if (lowest_pins_ < wirings_.size())
       for (auto& each : grads_) each = std::make_unique<Buffer<float>>(row_width_ * row);
     if (lowest_pins_) tiles_ = std::make_unique<Buffer<uint32_t>>(n_wires_ * 2 * n_words);
-    of_groups_ = std::make_unique<Buffer<float>>(2 * n_groups_ * row);
-    octets_.resize(8 * words_per_pass(n_inputs_) * octet_pitch(n_inputs_));
-    no_row_.resize(n_inputs_);
-    rows_.resize(row);
     scratch_.clear();
   }
-  const size_t of_thread = std::max(pin_scratch(n_words, max_candidates_), 2 * n_groups_ * kTile);
-  while (scratch_.size() < n_threads) scratch_.emplace_back(of_thread);
+  while (scratch_.size() < n_threads) scratch_.emplace_back(pin_scratch(n_words, max_candidates_));
   while (lowest_pins_ && tile_grads_.size() < n_threads)
     tile_grads_.push_back(std::make_unique<Buffer<float>>(2 * tile_width_ * kBitTile + kTapScratch));
 }
@@ -149,13 +137,6 @@ void BitStack::choose_taps(size_t l, Pool& pool) {
   });
 }
 
-void BitStack::pack(const Samples& x) noexcept {
-  for (size_t s = 0; s < rows_.size(); ++s)
-    rows_[s] = s < x.n_samples ? static_cast<const uint8_t*>(x.data) + static_cast<ptrdiff_t>(s) * x.row_stride
-                               : no_row_.data();
-  best_target().engine.pack_bytes(rows_.data(), n_words_, n_inputs_, octets_.data(), bits_->data(), n_words_);
-}
-
 void BitStack::forward(Pool& pool) {
   for (size_t l = 0; l < places_.size(); ++l) {
     uint64_t* y = bits_->data() + places_[l].first_output() * n_words_;
@@ -165,32 +146,10 @@ void BitStack::forward(Pool& pool) {
   }
 }
 
-double BitStack::differentiate(const Loss& loss, Pool& pool) {
-  const size_t row = 64 * n_words_, size = places_.back().n_out / n_groups_;
-  float* counts = of_groups_->data();
-  float* grads = counts + n_groups_ * row;
-  const uint64_t* outputs = bits_->data() + places_.back().first_output() * n_words_;
-  pool.run(n_groups_, [&](size_t, size_t group) noexcept {
-    kernels().count(outputs, n_words_, group * size, (group + 1) * size, counts + group * row);
-    std::fill(grads + group * row, grads + (group + 1) * row, 0.0f);
-  });
-  std::vector<double> losses(count_tiles(loss.n_samples()));
-  pool.run(losses.size(), [&](size_t thread, size_t tile) noexcept {
-    float* sums = scratch_[thread].data();
-    float* of_sums = sums + n_groups_ * kTile;
-    for (size_t g = 0; g < n_groups_; ++g) std::copy_n(counts + g * row + tile * kTile, kTile, sums + g * kTile);
-    losses[tile] = loss.differentiate(tile, n_groups_, sums, of_sums);
-    for (size_t g = 0; g < n_groups_; ++g) std::copy_n(of_sums + g * kTile, kTile, grads + g * row + tile * kTile);
-  });
-  double total = 0;
-  for (const double each : losses) total += each;
-  return total;
-}
-
 Shares BitStack::backward(size_t n_samples, const Update& update, const Adam& adam, Pool& pool) {
   size_t lowest = 0, l = places_.size();  // lowest: layer that learns
   while (lowest < l && !update.moments[lowest].weights) ++lowest;
-  GradRows grads{of_groups_->data() + n_groups_ * 64 * n_words_, places_.back().n_out / n_groups_};
+  GradRows grads{batch_.grads(), n_outputs() / n_groups()};
   while (l > std::max(lowest, lowest_pins_)) {
     float* grad_x = grads_[--l % 2]->data();
     if (l > lowest) pass_back(l, grads, grad_x, pool);

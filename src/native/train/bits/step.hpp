@@ -12,6 +12,7 @@
 
 #include "support/buffer.hpp"
 #include "support/pool.hpp"
+#include "train/bits/batch.hpp"
 #include "train/losses.hpp"
 #include "train/mixtures.hpp"
 #include "train/stack.hpp"
@@ -43,8 +44,8 @@ class BitStack {
   // Outputs are sums over equal consecutive groups of the last layer, at least one.
   BitStack(uint32_t n_inputs, std::vector<Wiring> wirings, uint32_t n_groups);
 
-  uint32_t n_inputs() const { return n_inputs_; }
-  uint32_t n_groups() const { return n_groups_; }
+  uint32_t n_inputs() const { return batch_.n_inputs(); }
+  uint32_t n_groups() const { return batch_.n_groups(); }
   size_t n_gates() const { return n_gates_; }
   size_t n_outputs() const { return places_.back().n_out; }  // of the last layer
 
@@ -69,9 +70,7 @@ class BitStack {
   void reserve(size_t n_words, size_t n_threads);
   void choose(const Update& update, Pool& pool);
   void choose_taps(size_t layer, Pool& pool);
-  void pack(const Samples& x) noexcept;
   void forward(Pool& pool);
-  double differentiate(const Loss& loss, Pool& pool);
   Shares backward(size_t n_samples, const Update& update, const Adam& adam, Pool& pool);
   // Layers lowest .. end - 1.
   struct Range {
@@ -92,7 +91,7 @@ class BitStack {
   Window window(size_t layer) const;
   const uint64_t* wires_of(size_t layer) const { return bits_->data() + places_[layer].first_wire * n_words_; }
 
-  const uint32_t n_inputs_, n_groups_;
+  BitBatch batch_;
   std::vector<Wiring> wirings_;
   std::vector<Place> places_;
   std::vector<ReaderLists> readers_;
@@ -109,12 +108,8 @@ class BitStack {
   std::unique_ptr<Buffer<uint64_t>> bits_;                  // all wires
   std::unique_ptr<Buffer<uint32_t>> tiles_;                 // the same, tile after tile
   std::unique_ptr<Buffer<float>> grads_[2];                 // of the wires between two layers
-  std::unique_ptr<Buffer<float>> of_groups_;                // counts, then gradients
   std::vector<std::unique_ptr<Buffer<float>>> tile_grads_;  // of each thread
   std::vector<std::vector<float>> scratch_;                 // of each thread
-  std::vector<uint8_t> octets_;                             // see EngineKernels::pack_bytes
-  std::vector<uint8_t> no_row_;
-  std::vector<const uint8_t*> rows_;
 };
 
 }  // namespace gatewise
