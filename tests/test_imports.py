@@ -19,6 +19,7 @@ ALLOWED = {
     "extras": set(),
     "circuit": {"gates"},
     "bits": set(),
+    "lookup": {"_native"},
     "machine": {"_native", "checks"},
     "wiring": {"checks", "circuit", "gates"},
     "store": {"checks", "circuit", "encode", "gates", "heads", "model", "wiring"},
@@ -45,7 +46,7 @@ ALLOWED = {
     "passes": {"_native", "circuit", "tools"},
     "run": {"_native", "bits", "circuit", "gates", "machine"},
     "export": {"circuit", "encode", "extras", "gates", "heads", "model", "run", "store", "tools"},
-    "nn": {"_native", "checks", "circuit", "extras", "gates", "heads", "wiring"},
+    "nn": {"_native", "checks", "circuit", "extras", "gates", "heads", "lookup", "wiring"},
     "train": {
         "bits",
         "checks",

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gatewise.circuit import N_CONSTANTS, Circuit
+from gatewise.circuit import N_CONSTANTS, Circuit, CircuitBuilder
 from gatewise.gates import AND, N_GATES, NAMES, NOT_A, OR, XOR
+from gatewise.lookup import expand_tables
 from gatewise.wiring import ConvolutionalCircuit, OrPooling, SeededCircuit, SharedTrees, Window
 
 ALL_GATES = tuple(range(N_GATES))
@@ -98,6 +99,19 @@ def random_convolution(
     return ConvolutionalCircuit(shape, n_thresholds, stages, dense)
 
 
+def random_tables(rng: np.random.Generator, n_inputs: int, widths: Sequence[int], k: int) -> Circuit:
+    """Layers of lookup tables with k random wires each, as gates; outputs are the last layer, in one group."""
+    builder = CircuitBuilder(n_inputs)
+    wires = builder.inputs
+    for width in widths:
+        tables = rng.integers(0, 2, (width, 2**k))
+        read = np.stack([rng.choice(wires, k, replace=False) for _ in range(width)], axis=1)
+        made = expand_tables(tables, read, n_wires=builder.n_wires)
+        builder.add(made.gate, made.a, made.b)
+        wires = made.outputs
+    return builder.build(wires, [0, len(wires)])
+
+
 def circuits() -> dict[str, Circuit]:
     """The corpus, by name; the same circuits at every call."""
     corpus = {
@@ -129,6 +143,8 @@ def circuits() -> dict[str, Circuit]:
         )
     for seed, shape in enumerate([(1, 9, 8), (3, 7, 7), (1, 16, 16)]):
         corpus[f"convolution {shape}"] = random_convolution(np.random.default_rng(seed), shape).expand()
+    for k in (3, 4, 6):
+        corpus[f"tables of {k} inputs"] = random_tables(np.random.default_rng(k), 12, [20, 9], k)
     corpus["ten groups"] = random_layers(np.random.default_rng(10), 40, [80, 80, 70], 10)
     dags = [(0, 9, 4), (1, 1, 1), (3, 10, 5), (6, 100, 20), (12, 1000, 64), (70, 130, 65)]
     for seed, shape in enumerate(dags):

@@ -25,6 +25,7 @@ from gatewise.nn.discretize import discretize, discretize_seeded, make_head, rea
 from gatewise.nn.head import Affine, GroupSum, Logit
 from gatewise.nn.layer import LogicLayer
 from gatewise.nn.learned import LearnedLayer
+from gatewise.nn.lut import LutLayer, lut_network
 from gatewise.nn.network import LogicNetwork, logic_network, with_sampling
 from gatewise.nn.parametrization import NO_CONSTANTS, Light, Residual, Softmax, normal
 from gatewise.nn.relaxation import (
@@ -64,6 +65,7 @@ __all__ = [
     "LogicLayer",
     "LogicNetwork",
     "Logit",
+    "LutLayer",
     "Minimum",
     "OrPool2d",
     "Probabilistic",
@@ -80,6 +82,7 @@ __all__ = [
     "discretize_seeded",
     "discretize_shared",
     "logic_network",
+    "lut_network",
     "make_head",
     "normal",
     "read_counts",

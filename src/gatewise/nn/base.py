@@ -6,7 +6,7 @@ at many positions are a `GateModule` only, see `gatewise.nn.convolution`.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -137,7 +137,14 @@ def check_tensor(name: str, value: object) -> None:
         raise TypeError(f"{name} must be a torch.Tensor, got {kind}; convert it by torch.as_tensor({name})")
 
 
-def check_input(layer: GateLayer, x: Tensor) -> Tensor:
+class Reader(Protocol):
+    """A layer that reads rows of so many features."""
+
+    in_features: int
+    weight: nn.Parameter
+
+
+def check_input(layer: Reader, x: Tensor) -> Tensor:
     """x with the right number of features; integers become floats.
 
     Examples

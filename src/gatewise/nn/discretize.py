@@ -12,10 +12,11 @@ from torch import Tensor, nn
 
 from gatewise import heads
 from gatewise.circuit import Circuit, CircuitBuilder
+from gatewise.nn.architectures.stages import Stage, draw_stages, follow_shapes, is_stage, list_layers
 from gatewise.nn.base import GateLayer, GateModule
-from gatewise.nn.convolution.shapes import Stage, draw_stages, follow_shapes, is_stage, list_gates
 from gatewise.nn.head import Affine, GroupSum, Logit
 from gatewise.nn.learned import LearnedLayer
+from gatewise.nn.lut import LutLayer
 from gatewise.wiring import WIRINGS, AnyWiring, ImageWiring, LearnedWiring, SeededCandidates, SeededCircuit, Wiring
 
 
@@ -29,9 +30,9 @@ class Parts(NamedTuple):
     out_features: int
 
     @property
-    def layers(self) -> list[GateModule]:
-        """All that has gates with weights, in order."""
-        return [each for stage in self.stages for each in list_gates(stage)]
+    def layers(self) -> list[GateModule | LutLayer]:
+        """All that has gates or tables with weights, in order."""
+        return [each for stage in self.stages for each in list_layers(stage)]
 
     @property
     def groups(self) -> int:
@@ -72,7 +73,7 @@ def take_apart(module: nn.Module) -> Parts:
         else:
             got = f"{type(part).__name__} at {position}"
             raise TypeError(f"module must consist of layers of gates, one GroupSum and a head at the end, got {got}")
-    if not any(list_gates(stage) for stage in stages):
+    if not any(list_layers(stage) for stage in stages):
         raise ValueError("module must hold at least one layer of gates, got none")
     n_inputs, *_, last = follow_shapes(stages)
     if not (isinstance(n_inputs, int) and isinstance(last, int)):
@@ -84,6 +85,8 @@ def take_apart(module: nn.Module) -> Parts:
 
 def discretize(module: nn.Module) -> Circuit:
     """The circuit of a network, with every gate the most probable of its operators.
+
+    Tables of a `LutLayer` become two-input gates; what a table does not depend on is not read.
 
     Parameters
     ----------
@@ -138,7 +141,8 @@ def discretize_seeded(module: nn.Module, wiring: ImageWiring | None = None) -> S
     layers: list[GateLayer] = []
     for position, stage in enumerate(parts.stages):
         if not isinstance(stage, GateLayer):
-            raise TypeError(f"module must consist of straight layers, got {type(stage).__name__} at {position}")
+            got = f"{type(stage).__name__} at {position}"
+            raise TypeError(f"module must consist of straight layers of gates, got {got}; use discretize")
         layers.append(stage)
     return _seed_layers(layers, parts.groups, wiring)
 

@@ -160,26 +160,53 @@ class LearnedLayer(GateLayer):
         """
         if self.draw is None:
             raise ValueError("candidates must be an object such as RandomCandidates to be exchanged, got an array")
-        if not 0 <= share < 1:
-            raise ValueError(f"share must be in [0, 1), got {share}")
-        n_lost = min(int(share * self.k), self.k - 1)
         seed, position = self.seed_and_position()
         shape = {"in_features": self.in_features, "out_features": self.out_features}
-        fresh = torch.from_numpy(self.draw(seed, position, **shape, draw=draw)).to(self.candidates.device)
-        with torch.no_grad():
-            order = self.pins.argsort(dim=-1, stable=True)
-            lost = torch.zeros_like(self.pins, dtype=torch.bool).scatter_(-1, order[..., :n_lost], True)
-            kept = order[..., n_lost : max(n_lost + 1, self.k - 1)]
-            mean = self.pins.gather(-1, kept).mean(-1, keepdim=True)
-            self.pins.copy_(torch.where(lost, mean, self.pins))
-            self.candidates.copy_(torch.where(lost, fresh, self.candidates))
-        return lost
+        fresh = self.draw(seed, position, **shape, draw=draw)
+        return replace_losers(self.pins, self.candidates, torch.from_numpy(fresh), share)
 
     def _settings(self) -> Iterator[str]:
         yield f"k={self.k}"
         if self.parametrization.kind != Softmax(NO_CONSTANTS).kind:
             yield f"parametrization={self.parametrization}"
         yield from super()._settings()
+
+
+def replace_losers(pins: Tensor, candidates: Tensor, fresh: Tensor, share: float) -> Tensor:
+    """Put fresh candidates in the place of the least probable ones of every pin, in place; see `LearnedLayer.exchange`.
+
+    Parameters
+    ----------
+    pins, candidates, fresh : (..., k)
+        Logits, and the candidates that there are and that may come in.
+    share : float
+        In [0, 1).
+
+    Returns
+    -------
+    bool tensor, (..., k)
+        Which were replaced.
+
+    Examples
+    --------
+    >>> candidates = torch.tensor([[3, 4, 5]])
+    >>> replace_losers(torch.tensor([[0.0, 1.0, 2.0]]), candidates, torch.tensor([[6, 7, 8]]), 0.5).tolist()
+    [[True, False, False]]
+    >>> candidates.tolist()
+    [[6, 4, 5]]
+    """
+    if not 0 <= share < 1:
+        raise ValueError(f"share must be in [0, 1), got {share}")
+    k = pins.shape[-1]
+    n_lost = min(int(share * k), k - 1)
+    with torch.no_grad():
+        order = pins.argsort(dim=-1, stable=True)
+        lost = torch.zeros_like(pins, dtype=torch.bool).scatter_(-1, order[..., :n_lost], True)
+        kept = order[..., n_lost : max(n_lost + 1, k - 1)]
+        mean = pins.gather(-1, kept).mean(-1, keepdim=True)
+        pins.copy_(torch.where(lost, mean, pins))
+        candidates.copy_(torch.where(lost, fresh.to(candidates.device), candidates))
+    return lost
 
 
 def pick_places(candidates: Tensor, logits: Tensor) -> Tensor:

@@ -10,12 +10,12 @@ from typing import Any, cast
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from gatewise import _native
+from gatewise.nn.architectures.stages import Stage, follow_shapes, list_gates
 from gatewise.nn.base import GateModule, check_bits
 from gatewise.nn.convolution.levels import Level, list_levels
-from gatewise.nn.convolution.shapes import Stage, follow_shapes, list_gates
 from gatewise.nn.native import current_pool
 from gatewise.nn.parametrization import Softmax
 from gatewise.nn.sampling import Bitwise
@@ -24,7 +24,7 @@ Adam = tuple[float, float, float, float, int]  # learning rate, two betas, epsil
 Moments = list[dict[str, tuple[Tensor, Tensor]]]  # first and second of each parameter, by name, layer by layer
 
 
-def make_moments(layers: Sequence[GateModule]) -> Moments:
+def make_moments(layers: Sequence[nn.Module]) -> Moments:
     """Zeros for all parameters.
 
     Examples
@@ -181,7 +181,18 @@ def _list_moments(
     return first, second
 
 
+def scale_gradients(factors: list[float]) -> list[float]:
+    """What the gradients of each layer are multiplied by: the factors of all layers above.
+
+    Examples
+    --------
+    >>> scale_gradients([1.0, 2.0, 3.0])
+    [6.0, 3.0, 1.0]
+    """
+    return [math.prod(factors[i + 1 :], start=1.0) for i in range(len(factors))]
+
+
 def _scales(layers: Sequence[GateModule], factors: list[float], levels: Sequence[Level]) -> list[float]:
-    """What the gradients of each level are multiplied by: the factors of all layers above its own."""
-    scales = [math.prod(factors[i + 1 :]) for i in range(len(factors))]
+    """The same for each level: the scale of its layer."""
+    scales = scale_gradients(factors)
     return [1.0 if level.layer is None else scales[layers.index(level.layer)] for level in levels]

@@ -6,14 +6,15 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
+from gatewise.nn.architectures.stages import follow_shapes
 from gatewise.nn.base import GateLayer, GateModule
 from gatewise.nn.convolution.layer import LearnedConv2d, LogicConv2d
 from gatewise.nn.convolution.levels import list_names
 from gatewise.nn.convolution.maps import FeatureMaps, OrPool2d
-from gatewise.nn.convolution.shapes import follow_shapes
 from gatewise.nn.head import GroupSum
 from gatewise.nn.layer import LogicLayer
 from gatewise.nn.learned import LearnedLayer
+from gatewise.nn.lut import LutLayer
 from gatewise.nn.network import LogicNetwork, is_plain
 from gatewise.nn.parametrization import Softmax
 from gatewise.nn.relaxation import Probabilistic
@@ -37,21 +38,25 @@ def find_obstacle(net: nn.Module) -> str | None:
     if len(parts) < 2 or not is_plain(parts[-1], GroupSum):
         return f"hold layers of gates and a GroupSum at the end, got {type(parts[-1]).__name__ if parts else 'nothing'}"
     stages = parts[:-1]
+    kinds, named = ((LutLayer,), "LutLayers") if isinstance(stages[0], LutLayer) else (STAGES, "layers of gates")
     for position, stage in enumerate(stages):
-        if not any(is_plain(stage, kind) for kind in STAGES):
-            return f"hold layers of gates without hooks before the GroupSum, got {type(stage).__name__} at {position}"
+        if not any(is_plain(stage, kind) for kind in kinds):
+            return f"hold {named} without hooks before the GroupSum, got {type(stage).__name__} at {position}"
     return _find_rule(stages) or _find_misfit(stages)
 
 
 def _find_rule(stages: Sequence[Any]) -> str | None:
     """The first rule that a layer breaks."""
-    layers = [(position, stage) for position, stage in enumerate(stages) if isinstance(stage, GateModule)]
+    layers: list[tuple[int, Any]] = [
+        (position, stage) for position, stage in enumerate(stages) if isinstance(stage, GateModule | LutLayer)
+    ]
     if not layers:
         return "hold layers of gates, got none"
     _, first = layers[0]
+    rules = _rules_of_tables if isinstance(first, LutLayer) else _rules
     for position, layer in layers:
         following = stages[position + 1] if position + 1 < len(stages) else None
-        for holds, rule, got in _rules(layer, first, following):
+        for holds, rule, got in rules(layer, first, following):
             if not holds:
                 return f"have {rule}, got {got} at layer {position}"
     return None
@@ -86,6 +91,21 @@ def _rules(layer: GateModule, first: GateModule, following: nn.Module | None) ->
     if isinstance(layer, GateLayer) and isinstance(following, GateLayer):
         width = following.in_features
         yield width == layer.out_features, f"{width} gates for the layer after it", layer.out_features
+
+
+def _rules_of_tables(
+    layer: LutLayer, first: LutLayer, following: nn.Module | None
+) -> Iterator[tuple[bool, str, object]]:
+    """The same for a layer of tables."""
+    yield from _rules_of_parameter("weight", layer._parameters.get("weight"), on_bits=True)
+    if layer.pins is not None:
+        own = f"a {layer.sampling} that is not that of layer 0"
+        yield layer.sampling is first.sampling, "one sampling, which all layers that learn wires share", own
+        yield from _rules_of_parameter("pins", layer.pins, on_bits=True)
+        together = layer.weight.requires_grad == layer.pins.requires_grad
+        yield together, "weight and pins that are frozen together", "one of them that is not"
+    width = following.in_features if isinstance(following, LutLayer) else layer.out_features
+    yield width == layer.out_features, f"{width} tables for the layer after it", layer.out_features
 
 
 def _rules_of_parameter(name: str, tensor: Tensor | None, on_bits: bool) -> Iterator[tuple[bool, str, object]]:

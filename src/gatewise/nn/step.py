@@ -13,10 +13,12 @@ import torch
 from torch import Tensor, nn
 
 from gatewise import _native
+from gatewise.nn.architectures.stages import Stage, follow_shapes, list_layers
 from gatewise.nn.base import check_tensor
-from gatewise.nn.convolution.shapes import Stage, follow_shapes, list_gates
 from gatewise.nn.head import GroupSum
 from gatewise.nn.learned import LearnedLayer
+from gatewise.nn.lut import LutLayer
+from gatewise.nn.lut.steps import TableSteps
 from gatewise.nn.native_steps import BitSteps, RelaxedSteps, make_moments
 from gatewise.nn.obstacles import find_obstacle
 from gatewise.nn.sampling import Bitwise
@@ -31,9 +33,10 @@ class TrainStep:
     ----------
     net : LogicNetwork, or Sequential of layers of gates and a GroupSum
         LogicLayers and LearnedLayers; or FeatureMaps, LogicConv2d, OrPool2d, a `torch.nn.Flatten`, and then such
-        layers. On the CPU, in float32, layers of equal settings with `Softmax` and the probabilistic relaxation;
-        LearnedLayers with `Bitwise`. For any other network the error names the layer and the reason;
-        `TrainStep.supports` asks beforehand. Layers whose weights require no gradient are frozen, with `Bitwise`.
+        layers; or LutLayers alone. On the CPU, in float32, layers of equal settings with `Softmax` and the
+        probabilistic relaxation; LearnedLayers with `Bitwise`; LutLayers of any k. For any other network the error
+        names the layer and the reason; `TrainStep.supports` asks beforehand. Layers whose weights require no gradient
+        are frozen, on bits.
     loss : "cross_entropy", "binary_cross_entropy" or "squared_error"
         Of the softmax over groups, of each group's sigmoid, or of the groups themselves; the mean of the batch.
     learning_rate, betas, eps
@@ -73,12 +76,14 @@ class TrainStep:
         self.learning_rate, self.betas, self.eps = learning_rate, betas, eps
         self.n_steps = 0
         stages = cast(list[Stage], list(net)[:-1])
-        self._layers = [layer for stage in stages for layer in list_gates(stage)]
+        self._layers = [layer for stage in stages for layer in list_layers(stage)]
         self._head = cast(GroupSum, net[-1])
         self._n_outputs = cast(int, follow_shapes(stages)[-1])
         self._moments = make_moments(self._layers)
-        self._steps: BitSteps | RelaxedSteps
-        if isinstance(self._layers[0].sampling, Bitwise):
+        self._steps: BitSteps | RelaxedSteps | TableSteps
+        if isinstance(self._layers[0], LutLayer):
+            self._steps = TableSteps(cast(list[LutLayer], self._layers), self._head.groups, self._moments)
+        elif isinstance(self._layers[0].sampling, Bitwise):
             self._steps = BitSteps(stages, self._head.groups, self._moments)
         else:
             self._steps = RelaxedSteps(stages, self._head.groups, self._moments)
@@ -155,14 +160,14 @@ class TrainStep:
         return losses
 
     def exchange(self, share: float, draw: int) -> None:
-        """Exchange candidates of all LearnedLayers that are not frozen, and forget what Adam knew of them.
+        """Exchange candidates of all pins that are not frozen, and forget what Adam knew of them.
 
         Parameters
         ----------
         share, draw : as for `LearnedLayer.exchange`
         """
         for layer, moments in zip(self._layers, self._moments, strict=True):
-            if isinstance(layer, LearnedLayer) and layer.pins.requires_grad:
+            if isinstance(layer, LearnedLayer | LutLayer) and layer.pins is not None and layer.pins.requires_grad:
                 lost = layer.exchange(share, draw)
                 for moment in moments["pins"]:
                     moment.masked_fill_(lost, 0.0)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gatewise.nn import Bitwise, LearnedLayer, TrainStep
+from gatewise.nn import Bitwise, LearnedLayer, LutLayer, TrainStep
 from gatewise.train.data import Chunk
 from gatewise.train.problem import Problem
 from gatewise.train.state import Optimizer, State
@@ -70,7 +70,7 @@ class Stepper:
             state.optimizer.exchange(exchange.share, draw=state.epoch)
             return
         for layer in state.net.modules():
-            if isinstance(layer, LearnedLayer) and layer.pins.requires_grad:
+            if isinstance(layer, LearnedLayer | LutLayer) and layer.pins is not None and layer.pins.requires_grad:
                 lost = layer.exchange(exchange.share, draw=state.epoch)
                 for name, moment in state.optimizer.state[layer.pins].items():
                     if name != "step":

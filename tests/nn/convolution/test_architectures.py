@@ -57,7 +57,7 @@ def count_trained(net: Sequential) -> int:
 
 
 def follow(net: Sequential) -> list[object]:
-    from gatewise.nn.convolution.shapes import follow_shapes
+    from gatewise.nn.architectures.stages import follow_shapes
 
     return list(follow_shapes(list(net)[:-1]))
 

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gatewise.nn.architectures.stages import Stage, follow_shapes
 from gatewise.nn.base import GateLayer, GateModule
 from gatewise.nn.convolution.base import Convolution
 from gatewise.nn.convolution.base import Level as MapLevel
 from gatewise.nn.convolution.layer import LearnedConv2d
 from gatewise.nn.convolution.maps import FeatureMaps, OrPool2d
-from gatewise.nn.convolution.shapes import Stage, follow_shapes
 from gatewise.nn.learned import LearnedLayer
 from gatewise.wiring.window import order_maps
 

@@ -9,9 +9,9 @@ import numpy as np
 from torch import nn
 
 from gatewise.circuit import Circuit, CircuitBuilder
+from gatewise.nn.architectures.stages import Stage
 from gatewise.nn.convolution.base import Convolution
 from gatewise.nn.convolution.maps import FeatureMaps, OrPool2d
-from gatewise.nn.convolution.shapes import Stage
 from gatewise.nn.discretize import Parts, discretize, discretize_seeded, take_apart
 from gatewise.wiring import ConvolutionalCircuit, ImageWiring, OrPooling, SeededCircuit, SharedTrees
 

@@ -18,10 +18,11 @@ from gatewise.nn.architectures.anchored import Anchored
 from gatewise.nn.base import GateLayer, GateModule
 from gatewise.nn.convolution.base import Convolution
 from gatewise.nn.convolution.maps import FeatureMaps, OrPool2d
+from gatewise.nn.lut.layer import LutLayer
 from gatewise.wiring.convolution import Level, add_levels
 from gatewise.wiring.window import Shape, order_maps
 
-Stage: TypeAlias = GateLayer | Anchored | FeatureMaps | Convolution | OrPool2d | nn.Flatten
+Stage: TypeAlias = GateLayer | LutLayer | Anchored | FeatureMaps | Convolution | OrPool2d | nn.Flatten
 Reads: TypeAlias = int | Shape
 """Features of a row, or (channels, rows, columns) of maps."""
 
@@ -39,17 +40,28 @@ def is_stage(module: nn.Module) -> TypeGuard[Stage]:
     return isinstance(module, Stage)
 
 
+def list_layers(stage: Stage) -> list[GateModule | LutLayer]:
+    """What has gates or tables with weights in a stage.
+
+    Examples
+    --------
+    >>> list_layers(nn.Flatten()), list_layers(LutLayer(8, 4, k=3))
+    ([], [LutLayer(in_features=8, out_features=4, k=3)])
+    """
+    if isinstance(stage, Anchored):
+        return [*stage.list_layers()]
+    return [stage] if isinstance(stage, GateModule | LutLayer) else []
+
+
 def list_gates(stage: Stage) -> list[GateModule]:
     """What has gates with weights in a stage.
 
     Examples
     --------
-    >>> list_gates(nn.Flatten())
-    []
+    >>> list_gates(nn.Flatten()), list_gates(LutLayer(8, 4, k=3))
+    ([], [])
     """
-    if isinstance(stage, Anchored):
-        return [*stage.list_layers()]
-    return [stage] if isinstance(stage, GateModule) else []
+    return [layer for layer in list_layers(stage) if isinstance(layer, GateModule)]
 
 
 def follow_shapes(stages: Sequence[Stage]) -> list[Reads]:
@@ -63,7 +75,7 @@ def follow_shapes(stages: Sequence[Stage]) -> list[Reads]:
     [784, (1, 28, 28), (8, 24, 24), (8, 12, 12), 1152, 600]
     """
     first = stages[0]
-    if not isinstance(first, GateLayer | Anchored | FeatureMaps):
+    if not isinstance(first, GateLayer | LutLayer | Anchored | FeatureMaps):
         got = f"{type(first).__name__} at 0"
         raise ValueError(f"module must begin with FeatureMaps or a layer that reads rows, got {got}")
     shapes: list[Reads] = [first.in_features]
@@ -90,6 +102,10 @@ def draw_stages(builder: CircuitBuilder, stages: Sequence[Stage]) -> NDArray[np.
             wires = wires[order_maps(stage.shape, stage.n_thresholds)]
         elif isinstance(stage, GateLayer):
             wires = _add_layer(builder, stage, wires)
+        elif isinstance(stage, LutLayer):
+            made = stage.expand(wires, n_wires=builder.n_wires)
+            builder.add(made.gate, made.a, made.b)
+            wires = made.outputs
         elif isinstance(stage, Anchored):
             anchor = wires
             for i, layer in enumerate(stage.list_layers()):
