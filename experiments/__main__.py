@@ -1,10 +1,10 @@
 """Train, measure and record an experiment of the paper, or draw the records.
 
     python -m experiments NAME [--recipe paper|ours|baselines|giant] [--seeds N] [--epochs N] [--data DIR] [--runs DIR]
-    python -m experiments frontier [--points NAME …] [--seeds N] [--epochs N] [--data DIR] [--runs DIR]
+    python -m experiments frontier|lut [--points NAME …] [--seeds N] [--epochs N] [--data DIR] [--runs DIR]
     python -m experiments convolution [--points NAME …] [--seeds N] [--epochs N] [--data DIR] [--runs DIR]
     python -m experiments study-depth|study-operators|study-precision [--seeds N] [--epochs N] [--data DIR]
-    python -m experiments study-learned [--points NAME …] [--vary CHOICE …] [--seeds N] [--epochs N] [--data DIR]
+    python -m experiments study-learned|study-lut [--points NAME …] [--vary CHOICE …] [--seeds N] [--epochs N]
     python -m experiments study-fixed [--vary CHOICE …] [--seeds N] [--epochs N] [--data DIR]
     python -m experiments splits [--seeds N] [--data DIR]
     python -m experiments figures
@@ -25,10 +25,10 @@ import torch
 
 from benchmarks.data.mnist import find_data
 from benchmarks.records import start
-from experiments import baselines, measuring
+from experiments import baselines, lut, measuring
 from experiments.convolution import CONVOLUTIONS, RECIPE
 from experiments.data import LOADERS, Dataset
-from experiments.frontier import POINTS, list_changes, vary
+from experiments.frontier import POINTS, Point, list_changes, vary
 from experiments.giants import measure_giant
 from experiments.plans import CIFAR_LARGE, RECIPES, Plan, paper
 from experiments.report import records
@@ -40,8 +40,15 @@ from experiments.training import train_network, validate
 
 RUNS = Path("build/experiments")
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
-NAMED = {"frontier": list(POINTS), "study-learned": list(POINTS), RECIPE: list(CONVOLUTIONS)}
-VARIED = {"study-learned": list(list_changes(POINTS["mnist-8k"])), "study-fixed": list(CHANGES)}
+FAMILIES: dict[str, dict[str, Point]] = {  # points of each command
+    "frontier": POINTS,
+    "study-learned": POINTS,
+    "lut": {**lut.POINTS},
+    "study-lut": {**lut.POINTS},
+}
+NAMED = {**{command: list(points) for command, points in FAMILIES.items()}, RECIPE: list(CONVOLUTIONS)}
+OF_POINTS = list(list_changes(POINTS["mnist-8k"]))
+VARIED = {"study-learned": OF_POINTS, "study-lut": OF_POINTS, "study-fixed": list(CHANGES)}
 
 
 def main() -> None:
@@ -51,7 +58,7 @@ def main() -> None:
     )
     parser.add_argument("name", choices=[*SETTINGS, *COMMANDS])
     parser.add_argument("--recipe", choices=list(ACTIONS), default="ours")
-    parser.add_argument("--points", nargs="+", metavar="NAME", help="of the frontier, or convolutions (default: all)")
+    parser.add_argument("--points", nargs="+", metavar="NAME", help="of the command (default: all that it has)")
     parser.add_argument("--vary", nargs="+", metavar="CHOICE", help="choices of the study (default: all)")
     parser.add_argument("--seeds", type=int, default=1, help="networks to train, with seeds 0, 1, …")
     parser.add_argument("--epochs", type=int, help="in all stages together (default: the recipe's)")
@@ -93,12 +100,12 @@ def run_network(args: argparse.Namespace) -> None:
     train_seeds(args, args.name, args.recipe, plan.widths or setting.widths, plan, data)
 
 
-def run_frontier(args: argparse.Namespace) -> None:
-    """Train, measure and record the points of the frontier."""
+def run_points(args: argparse.Namespace) -> None:
+    """Train, measure and record the points of the frontier, or of networks of tables."""
     for name in args.points:
-        point = POINTS[name]
+        point = FAMILIES[args.name][name]
         data = LOADERS[point.data](find_data(args.data))
-        train_seeds(args, name, "frontier", point.widths, point.plan(data), data)
+        train_seeds(args, name, args.name, point.widths, point.plan(data), data)
 
 
 def run_convolutions(args: argparse.Namespace) -> None:
@@ -165,16 +172,16 @@ def record_study(args: argparse.Namespace) -> None:
 
 
 def record_learned(args: argparse.Namespace) -> None:
-    """Vary the choices of the frontier's points, one at a time, and append a record of each point."""
+    """Vary the choices of the points, one at a time, and append a record of each point."""
     for name in args.points:
-        point, cases = POINTS[name], []
+        point, cases = FAMILIES[args.name][name], []
         data = LOADERS[point.data](find_data(args.data))
         for label, varied in vary(point, args.vary):
             for seed in range(args.seeds):
                 epochs = args.epochs or point.epochs
                 cases.append(validate(label, varied.widths, varied.plan(data), data, seed=seed, epochs=epochs))
                 print_flushed(f"{name} {label} seed {seed}: {cases[-1]['accuracy']:.2f} %")
-        record(args, {"name": name, "recipe": "study learned", "threads": args.threads, "cases": cases})
+        record(args, {"name": name, "recipe": args.name.replace("-", " "), "threads": args.threads, "cases": cases})
 
 
 def record_fixed(args: argparse.Namespace) -> None:
@@ -203,8 +210,10 @@ def write_figures(args: argparse.Namespace) -> None:
 COMMANDS = {
     **{f"study-{name}": record_study for name in STUDIES},
     "study-learned": record_learned,
+    "study-lut": record_learned,
     "study-fixed": record_fixed,
-    "frontier": run_frontier,
+    "frontier": run_points,
+    "lut": run_points,
     RECIPE: run_convolutions,
     "splits": record_splits,
     "figures": write_figures,

@@ -166,6 +166,7 @@ def vary(point: Point, choices: Iterable[str]) -> Iterator[tuple[str, Point]]:
 def list_changes(point: Point) -> dict[str, list[Any]]:
     """Other values of each choice that the study varies."""
     n_gates, n = sum(point.widths), point.n_thresholds
+    quarter = n_gates // 40 * 10  # ten groups must divide a layer
     return {
         "tau": [point.tau / 1.4, point.tau * 1.4],
         "learning_rate": [point.learning_rate / 2, point.learning_rate * 2],
@@ -177,5 +178,5 @@ def list_changes(point: Point) -> dict[str, list[Any]]:
         "batch_size": [2 * point.batch_size],
         "exchange": [None, Exchange()],
         "mirror": [not point.mirror],
-        "widths": [(n_gates,), (n_gates // 2,) * 2, (n_gates // 4, n_gates - n_gates // 4), (n_gates // 30 * 10,) * 3],
+        "widths": [(n_gates,), (n_gates // 2,) * 2, (quarter, n_gates - quarter), (n_gates // 30 * 10,) * 3],
     }

@@ -54,7 +54,7 @@ class Plan:
     shortest description is kept: its gates after optimization, and `exception_gates` for each training row that it gets
     wrong. A gate takes 4 bits if its wires are given, 12 or more if not; to name one of some hundred rows takes 7 or 8:
     as much as 2 gates, or 1. Lookup tables are counted of circuits that are synthesized. Learned wiring may `exchange`
-    its candidates, and has `widths` of its own. A network that is not straight is what `build` makes of a seed.
+    its candidates, and has `widths` of its own. A network of other layers is what `build` makes of a seed.
     """
 
     encoder: Encoder

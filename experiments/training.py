@@ -91,7 +91,9 @@ def _build(task: Classification, rows: Bits, widths: Sequence[int], plan: Plan, 
 
 
 def _find_compact(result: Result, plan: Plan) -> CompactCircuit | None:
-    """The circuit with the seed of its wires, or of their candidates, instead of the wires; none if some came later."""
+    """The circuit with the seed of its wires, or of their candidates; none if some came later, or it has tables."""
+    if any(isinstance(stage, nn.LutLayer) for stage in take_apart(result.net).stages):
+        return None
     if plan.build is not None:
         return nn.discretize_shared(result.net)
     if plan.exchange:

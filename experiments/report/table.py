@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from benchmarks.numbers.text import number, render_table
+from experiments import lut
 from experiments.convolution import CONVOLUTIONS, RECIPE
 from experiments.frontier import POINTS, PUBLISHED
 from experiments.plans import RECIPES
@@ -23,6 +24,7 @@ TITLES = {
 NETWORK_COLUMNS = ["network", "run", "Acc. %", "soft %", "# Param.", "OPs", "Space", "T. [CPU]", "training"]
 BASELINE_COLUMNS = ["network", "model", "the paper's %", "here %", "the paper's # Param.", "here"]
 FRONTIER_COLUMNS = ["data", "method", "gates", "OPs", "LUT-6", "Acc. %", "T. [CPU]", "training", "source"]
+LUT_COLUMNS = ["data", "method", "tables", "LUT-6", "OPs", "Acc. %", "T. [CPU]", "training", "source"]
 GIANT_COLUMNS = ["network", "# Param.", "OPs", "Space, bytes", "T. [CPU], µs", "seconds to", "memory"]
 
 INTRODUCTION = """\
@@ -46,6 +48,8 @@ def render(records: Records) -> str:
         parts.append(f"## {title}\n\n{render_table(NETWORK_COLUMNS, rows)}\n")
     if any(recipe in ("frontier", RECIPE) for _, recipe in records):
         parts.append(f"## Learned wiring\n\n{render_table(FRONTIER_COLUMNS, _frontier_rows(records))}\n")
+    if any(recipe == "lut" for _, recipe in records):
+        parts.append(f"## Tables of six inputs\n\n{render_table(LUT_COLUMNS, _lut_rows(records))}\n")
     parts.append(f"## Baselines\n\n{render_table(BASELINE_COLUMNS, _baseline_rows(records))}\n")
     if record := records.get(("breast-cancer", "splits")):
         n_splits = len(record["models"][0]["accuracies"])
@@ -96,20 +100,39 @@ def _frontier_rows(records: Records) -> Iterable[Sequence[str]]:
     ]
     for name, point in POINTS.items():
         if record := records.get((name, "frontier")):
-            rows.append((point.data, sum(point.widths), tuple(_describe_point("ours", record))))
+            accuracy, simplified, tables, ns, seconds, source = _describe_point(record)
+            rows.append((point.data, sum(point.widths), ("ours", simplified, tables, accuracy, ns, seconds, source)))
     for name, convolution in CONVOLUTIONS.items():
         if record := records.get((name, RECIPE)):
             n_gates = record["seeds"][0]["gates"]
-            rows.append((convolution.data, n_gates, tuple(_describe_point("ours, convolution", record))))
+            accuracy, simplified, tables, ns, seconds, source = _describe_point(record)
+            described = ("ours, convolution", simplified, tables, accuracy, ns, seconds, source)
+            rows.append((convolution.data, n_gates, described))
     for data, n_gates, (method, *others) in sorted(rows, key=lambda row: row[:2]):
         yield data, method, f"{n_gates:,}", *others
 
 
-def _describe_point(method: str, record: Record) -> Iterable[str]:
+def _lut_rows(records: Records) -> Iterable[Sequence[str]]:
+    """Tables as trained, and as many as synthesis makes of their gates; and what others published."""
+    rows = [
+        (each.data, each.n_gates, (each.method, "", "", f"{each.accuracy:.2f}", "", "", _join(each.source, each.note)))
+        for each in lut.PUBLISHED
+    ]
+    for name, point in lut.POINTS.items():
+        if record := records.get((name, "lut")):
+            accuracy, simplified, tables, ns, seconds, source = _describe_point(record)
+            rows.append((point.data, sum(point.widths), ("ours", tables, simplified, accuracy, ns, seconds, source)))
+    for data, n_tables, (method, *others) in sorted(rows, key=lambda row: row[:2]):
+        yield data, method, f"{n_tables:,}", *others
+
+
+def _describe_point(record: Record) -> tuple[str, str, str, str, str, str]:
+    """Accuracy, gates, tables if they were counted, times, and how it was trained."""
     accuracy, _, _, simplified, _, ns, seconds = _describe_seeds(record)
-    n, tables = len(record["seeds"]), [seed["tables"] for seed in record["seeds"]]
-    yield from (method, simplified, "" if None in tables else f"{sum(tables) / n:,.0f}", accuracy, ns, seconds)
-    yield f"{n} seed{'s' * (n > 1)}, {record['seeds'][0]['epochs']} epochs"
+    n, epochs = len(record["seeds"]), record["seeds"][0]["epochs"]
+    counts = [seed["tables"] for seed in record["seeds"]]
+    tables = "" if None in counts else f"{sum(counts) / n:,.0f}"
+    return accuracy, simplified, tables, ns, seconds, f"{n} seed{'s' * (n > 1)}, {epochs} epochs"
 
 
 def _baseline_rows(records: Records) -> Iterable[Sequence[str]]:

@@ -17,7 +17,7 @@ require_module("matplotlib", "pip install -c constraints.txt matplotlib")
 import torch
 
 from benchmarks.data import files
-from experiments import frontier, measuring, plans, splits, studies, training
+from experiments import frontier, lut, measuring, plans, splits, studies, training
 from experiments.convolution import CONVOLUTIONS, RECIPE
 from experiments.data import Dataset
 from experiments.report import records, table
@@ -118,8 +118,9 @@ def test_a_point_of_the_frontier_is_trained_validated_and_shown(data: Dataset, t
     labels = [label for label, _ in frontier.vary(point, choices)]
     assert len(set(labels)) == len(labels) > 10
     assert [label for label, _ in frontier.vary(point, ["tau"])] == ["as it is", "tau 1.43", "tau 2.8"]
-    for every in frontier.POINTS.values():
-        assert all(varied.pixels >= 0 and varied.n_thresholds >= 1 for _, varied in frontier.vary(every, choices))
+    for every in [*frontier.POINTS.values(), *lut.POINTS.values()]:
+        varied = [each for _, each in frontier.vary(every, choices)]
+        assert all(each.pixels >= 0 and each.n_thresholds >= 1 and each.widths[-1] % 10 == 0 for each in varied)
     common = {"accuracy": measuring.summarize([90.0, 92.0]), "seeds": [measured] * 2}
     run = {"command": "python -m experiments frontier", "machine": {"cpu": "one of ours"}}
     time = {"time": {"packed_ns": 95.4, "raw_ns": 1234.0}}
@@ -164,6 +165,26 @@ def make_tiny_convolution(*, k: int, **options: Any) -> torch.nn.Module:
     """Three classes."""
     stages = [nn.ConvolutionStage(k, padding=0)]
     return nn.convolutional_network((1, 9, 9), 3, stages=stages, widths=[90], **options)
+
+
+def test_a_point_of_tables_is_trained_resumed_and_shown(data: Dataset, tmp_path: Path) -> None:
+    point = lut.TablePoint("mnist-lut-500", "tiny", (30,), tau=2.0, epochs=30, n_thresholds=2, radius=2, k=8)
+    plan, lines = dataclasses.replace(point.plan(data), batch_size=20), []
+    trained = training.train_network(point.widths, plan, data, 0, folder=tmp_path / "run", report=lines.append)
+    assert trained.model.origin is None
+    again = training.train_network(point.widths, plan, data, 0, folder=tmp_path / "run", report=lines.append)
+    assert len(lines) == len(trained.curve)
+    assert again.circuit == trained.circuit
+    measured = measuring.measure_seed(trained, plan, data, 0)
+    assert measured["accuracy"] > 60
+    assert measured["gap"] == 0
+    assert 0 < measured["tables"] <= 1.2 * 30
+    assert training.validate("as it is", point.widths, plan, data, seed=0, epochs=2)["widths"] == [30]
+    record = {"recipe": "lut", "accuracy": measuring.summarize([90.0]), "seeds": [measured], "command": "it"}
+    others = {"machine": {"cpu": "one of ours"}, "time": {"packed_ns": 95.4, "raw_ns": 1234.0}}
+    text = table.render({("mnist-lut-500", "lut"): record | others})
+    assert f"| mnist | ours | 500 | {measured['tables']:,} | {measured['gates_simplified']:,} | **90.00** |" in text
+    assert "| mnist | DWN | 2,000 |  |  | 98.29 |" in text
 
 
 def test_plans_are_scaled_to_epochs(data: Dataset) -> None:
