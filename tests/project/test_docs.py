@@ -89,7 +89,7 @@ def list_rooms() -> list[str]:
     """The packages with an `__all__`, and the modules that are public without one."""
     names = [f"gatewise.{info.name}" for info in pkgutil.iter_modules(gatewise.__path__) if info.ispkg]
     rooms = [name for name in names if hasattr(importlib.import_module(name), "__all__")]
-    modules = ["gates", "circuit", "bits", "model", "heads", "run.engine", "run.reference"]
+    modules = ["gates", "circuit", "bits", "lookup", "model", "heads", "run.engine", "run.reference"]
     return ["gatewise", *rooms, *(f"gatewise.{name}" for name in modules)]
 
 
