@@ -45,8 +45,8 @@ def list_layers(stage: Stage) -> list[GateModule | LutLayer]:
 
     Examples
     --------
-    >>> list_layers(nn.Flatten()), list_layers(LutLayer(8, 4, k=3))
-    ([], [LutLayer(in_features=8, out_features=4, k=3)])
+    >>> len(list_layers(nn.Flatten())), len(list_layers(LutLayer(8, 4, k=3)))
+    (0, 1)
     """
     if isinstance(stage, Anchored):
         return [*stage.list_layers()]
