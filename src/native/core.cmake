@@ -16,9 +16,15 @@ add_library(gatewise_core STATIC
   ${native_dir}/engine/pairs.cpp
   ${native_dir}/engine/planner.cpp
   ${native_dir}/engine/schedule.cpp
-  ${native_dir}/boost/codes.cpp
+  ${native_dir}/boost/questions/chooser.cpp
+  ${native_dir}/boost/rows/codes.cpp
+  ${native_dir}/boost/rows/derivatives.cpp
+  ${native_dir}/boost/growing.cpp
   ${native_dir}/boost/learner.cpp
-  ${native_dir}/boost/questions.cpp
+  ${native_dir}/boost/questions/pairs.cpp
+  ${native_dir}/boost/questions/questions.cpp
+  ${native_dir}/boost/rows/scored.cpp
+  ${native_dir}/boost/values.cpp
   ${native_dir}/encode/encoder.cpp
   ${native_dir}/encode/search_tree.cpp
   ${native_dir}/train/bits/batch.cpp

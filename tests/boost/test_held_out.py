@@ -5,8 +5,8 @@ import pytest
 
 from gatewise import Encoder
 from gatewise.boost import Boosting, EncodedTable, fit_classes, fit_values
-from gatewise.boost.held_out import find_base_loss, hold_out, join_targets
-from gatewise.boost.learner import Goal
+from gatewise.boost.held_out import hold_out, join_targets
+from gatewise.boost.learner import Goal, Split
 
 RNG = np.random.default_rng(0)
 X = RNG.random((700, 3))
@@ -37,10 +37,12 @@ def test_weights_of_rows_that_are_held_out_count() -> None:
     weights = np.arange(200) % 3.0
     weighted = hold_out(TABLE, ENCODER.encode(X[500:]), weights)
     assert weighted.held_out.tolist() == [512 + i for i in range(200) if i % 3]
+    split = Split(weighted.rows, weighted.held_out)
     goal = Goal("logistic", TARGETS[:, np.newaxis].astype(np.float32), np.array([0.5], np.float32))
     losses = np.log1p(np.exp(np.where(Y[500:] > 0, -0.5, 0.5)))
-    assert find_base_loss(weighted, goal) == pytest.approx(np.average(losses, weights=weights))
+    settings = Boosting(max_terms=1)
+    assert settings.grow(weighted, goal, [split]).losses[0] == pytest.approx(np.average(losses, weights=weights))
     soft = Goal("softmax", goal.targets, np.array([0.0, 0.5], np.float32))
-    assert find_base_loss(weighted, soft) == pytest.approx(np.average(losses, weights=weights))
+    assert settings.grow(weighted, soft, [split]).losses[0] == pytest.approx(np.average(losses, weights=weights))
     squared = Goal("squared", goal.targets, np.array([0.5], np.float32))
-    assert find_base_loss(weighted, squared) == pytest.approx(0.25)
+    assert settings.grow(weighted, squared, [split]).losses[0] == pytest.approx(0.25)

@@ -1,5 +1,6 @@
 """Growing: questions against brute force, values against Newton steps, losses against the terms' own scores."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,8 +8,7 @@ import pytest
 
 from gatewise import Encoder, _native
 from gatewise.boost import Boosting, EncodedTable, Goal
-from gatewise.boost.learner import LOSSES
-from gatewise.machine import make_pool
+from gatewise.boost.learner import LOSSES, SETTINGS, Split
 
 
 def make_table(n_rows: int = 500) -> tuple[EncodedTable, np.ndarray]:
@@ -61,6 +61,9 @@ def mean_loss(goal: Goal, scores: np.ndarray, rows: np.ndarray, weights: np.ndar
 
 ROWS = np.arange(500, dtype=np.uint32)
 KNOWN, UNKNOWN = ROWS[ROWS % 5 > 0], ROWS[ROWS % 5 == 0]
+HALVES = [Split(KNOWN, UNKNOWN)]
+UNVALIDATED = [Split(KNOWN, UNKNOWN[:0])]
+ALL: dict[str, Any] = {"row_share": 1.0, "column_share": 1.0, "n_sketches": 0, "n_pairs": 0}  # all rows, one by one
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -70,11 +73,12 @@ def test_terms_are_newton_steps_on_the_best_questions(loss: str, weighted: bool)
     weights = 1.0 + ROWS % 3 if weighted else np.ones(500)
     table = EncodedTable(table.encoder, table.planes, weights if weighted else None)
     goal = make_goal(loss, bits)
-    settings = Boosting(n_questions=2, value_bits=8, unit=1e-4, learning_rate=0.5, l2=2.0, max_terms=4)
-    terms, losses = settings.grow(table, goal, KNOWN, UNKNOWN)
-    assert len(losses) == len(terms.bits) == 4
+    settings = Boosting(n_questions=2, value_bits=8, unit=1e-4, learning_rate=0.5, l2=2.0, max_terms=4, **ALL)
+    terms, losses = settings.grow(table, goal, HALVES)
+    assert len(losses) - 1 == len(terms.bits) == 4
     scores = np.tile(goal.base.astype(float), (500, 1))
-    for chosen, values, found in zip(terms.bits, terms.values, losses, strict=True):
+    assert losses[0] == pytest.approx(mean_loss(goal, scores, UNKNOWN, weights), abs=1e-4)
+    for chosen, values, found in zip(terms.bits, terms.values, losses[1:], strict=True):
         first, second = (each * weights[:, None] for each in derivatives(goal, scores))
         cells = np.zeros(500, int)
         for level, bit in enumerate(chosen):
@@ -102,31 +106,97 @@ def gain(first: np.ndarray, second: np.ndarray, cells: np.ndarray, l2: float) ->
 @pytest.mark.parametrize("value_bits", [1, 2, 3])
 def test_values_have_few_digits(loss: str, value_bits: int) -> None:
     table, bits = make_table()
-    terms, _ = Boosting(value_bits=value_bits, max_terms=30).grow(table, make_goal(loss, bits), KNOWN, UNKNOWN)
+    terms, _ = Boosting(value_bits=value_bits, max_terms=30).grow(table, make_goal(loss, bits), HALVES)
     for values in terms.values:
-        digits = np.gcd.reduce(values, axis=None)
-        span = (values.max(0) - values.min(0)) // digits
-        assert (span < 1 << value_bits).all()
+        above = values - values.min(axis=0)  # what all cells share has any digits
+        assert (above // np.gcd.reduce(above, axis=None) < 1 << value_bits).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_rounding_keeps_the_mean_step(loss: str) -> None:
+    table, bits = make_table()
+    goal = make_goal(loss, bits)
+    coarse = Boosting(value_bits=2, max_terms=1, learning_rate=1.0, l2=0.0, **ALL)
+    steps = []
+    for boosting in (coarse, replace(coarse, value_bits=8)):
+        terms = boosting.grow(table, goal, UNVALIDATED).terms
+        cells = bits[:, terms.bits[0]] @ (1 << np.arange(3))
+        curves = derivatives(goal, np.tile(goal.base, (len(bits), 1)))[1]
+        steps.append(np.average(terms.values[0][cells[KNOWN]], axis=0, weights=curves[KNOWN]))
+    assert np.ptp(terms.values) > 80  # halves of a digit would be seen
+    np.testing.assert_allclose(steps[0], steps[1], atol=1.5)
 
 
 def test_growing_stops_when_others_lose() -> None:
     table, bits = make_table()
     goal = make_goal("logistic", bits)
-    terms, losses = Boosting(patience=7, max_terms=500).grow(table, goal, KNOWN, UNKNOWN)
-    assert len(terms.bits) == len(losses) == losses.argmin() + 1 + 7 < 500
-    assert len(Boosting(max_terms=25).grow(table, goal, KNOWN, UNKNOWN[:0]).terms.bits) == 25
+    terms, losses = Boosting(patience=7, max_terms=500).grow(table, goal, HALVES)
+    assert len(losses) == losses.argmin() + 1 + 7 < 500
+    assert len(losses) - 1 <= len(terms.bits) < len(losses) + 8
+    assert len(Boosting(max_terms=25).grow(table, goal, UNVALIDATED).terms.bits) == 25
     constant = Goal("logistic", np.ones((500, 1), np.float32), np.array([60.0], np.float32))
-    assert len(Boosting().grow(table, constant, KNOWN, UNKNOWN).terms.bits) == 0  # nothing to add
+    assert len(Boosting().grow(table, constant, HALVES).terms.bits) == 0  # nothing to add
 
 
 def test_scores_that_gain_little_are_left_alone() -> None:
     table, bits = make_table()
     goal = make_goal("softmax", bits)
     all_scores, some_scores = (
-        Boosting(sparsity=sparsity, max_terms=40).grow(table, goal, KNOWN, UNKNOWN[:0]).terms for sparsity in (0.0, 0.9)
+        Boosting(sparsity=sparsity, max_terms=40).grow(table, goal, UNVALIDATED).terms for sparsity in (0.0, 0.9)
     )
     n_all, n_some = (np.count_nonzero(np.ptp(terms.values, axis=1)) for terms in (all_scores, some_scores))
     assert 40 <= n_some < 0.8 * n_all
+
+
+def test_splits_grow_in_step() -> None:
+    table, bits = make_table()
+    goal = make_goal("softmax", bits)
+    part = ROWS % 3
+    others = [Split(ROWS[part != k], ROWS[part == k]) for k in range(3)]
+    settings = Boosting(max_terms=20, patience=20)
+    each = [settings.grow(table, goal, [split]).losses for split in others]
+    whole = Boosting(max_terms=20).grow(table, goal, [Split(ROWS, ROWS[:0])]).terms
+    for threads in (1, 2, 9):
+        terms, losses = settings.grow(table, goal, [*others, Split(ROWS, ROWS[:0])], threads=threads)
+        np.testing.assert_allclose(losses, np.mean(each, axis=0), rtol=1e-12)
+        np.testing.assert_array_equal(terms.bits, whole.bits)
+        np.testing.assert_array_equal(terms.values, whole.values)
+
+
+def make_parity(n_rows: int = 4000, n_columns: int = 30) -> tuple[EncodedTable, Goal]:
+    """Two columns whose signs must differ, among others that say nothing."""
+    rng = np.random.default_rng(8)
+    numbers = rng.normal(size=(n_rows, n_columns)).round(2)
+    rows = [dict(zip(map("c{}".format, range(n_columns)), each, strict=True)) for each in numbers.tolist()]
+    encoder = Encoder.fit(rows, max_thresholds=31)
+    target = (numbers[:, 4] > 0) ^ (numbers[:, 23] > 0)
+    goal = Goal("logistic", target[:, None].astype(np.float32), np.zeros(1, np.float32))
+    return EncodedTable(encoder, encoder.encode(rows)), goal
+
+
+def test_pairs_that_say_nothing_alone_are_found() -> None:
+    table, goal = make_parity()
+    rows = np.arange(4000, dtype=np.uint32)
+    splits = [Split(rows[1000:], rows[:1000])]
+    blind, seeing = (
+        Boosting(max_terms=6, column_share=1.0, n_pairs=n_pairs).grow(table, goal, splits) for n_pairs in (0, 4)
+    )
+    asked = {each.partition(" ")[0] for each in np.array(table.encoder.describe_bits())[seeing.terms.bits[0, :2]]}
+    assert asked == {"c4", "c23"}
+    assert seeing.losses[-1] < 0.4 < 0.65 < blind.losses[-1]
+
+
+def test_sketches_of_many_scores_learn_as_the_scores_do() -> None:
+    rng = np.random.default_rng(9)
+    numbers = rng.normal(size=(2000, 6))
+    encoder = Encoder.fit(numbers, max_thresholds=15)
+    classes = (numbers[:, :4] > 0) @ np.array([1, 2, 4, 8])
+    goal = Goal("softmax", classes[:, None].astype(np.float32), np.zeros(16, np.float32))
+    table, rows = EncodedTable(encoder, encoder.encode(numbers)), np.arange(2000, dtype=np.uint32)
+    splits = [Split(rows[500:], rows[:500])]
+    for n_sketches in (0, 2):
+        losses = Boosting(max_terms=80, n_sketches=n_sketches).grow(table, goal, splits).losses
+        assert losses[-1] < 0.25 * losses[0]
 
 
 def call(**changed: Any) -> Any:
@@ -139,21 +209,16 @@ def call(**changed: Any) -> Any:
         "n_single": np.array([1, 4, 1], np.uint32),
         "targets": goal.targets,
         "weights": np.zeros(0, np.float32),
-        "training": KNOWN,
-        "validation": UNKNOWN,
+        "training": [KNOWN],
+        "validation": [UNKNOWN],
         "loss": 1,
         "base": goal.base,
-        "n_questions": 3,
-        "value_bits": 2,
+        "settings": {name: getattr(Boosting(), name) for name in SETTINGS},
         "max_terms": 2,
         "patience": 5,
-        "learning_rate": 0.1,
-        "l2": 1.0,
-        "unit": 0.01,
-        "sparsity": 0.0,
-        "max_scores": 8,
-        "pool": make_pool(1),
+        "threads": 1,
     }
+    valid["settings"] |= changed.pop("settings", {})
     return _native.grow_terms(**valid | changed)
 
 
@@ -169,18 +234,25 @@ def call(**changed: Any) -> Any:
         {"targets": np.full((500, 1), np.nan, np.float32)},
         {"targets": np.full((500, 1), -1, np.float32)},
         {"weights": np.zeros(3, np.float32)},
-        {"training": np.array([500], np.uint32)},
-        {"training": np.array([], np.uint32)},
-        {"validation": np.array([2**32 - 1], np.uint32)},
+        {"training": [np.array([500], np.uint32)]},
+        {"training": [np.array([], np.uint32)]},
+        {"training": []},
+        {"training": [KNOWN, KNOWN]},
+        {"validation": [np.array([2**32 - 1], np.uint32)]},
         {"loss": 3},
         {"loss": 0},
         {"base": np.zeros(0, np.float32)},
-        {"n_questions": 0},
-        {"n_questions": 7},
-        {"value_bits": 0},
-        {"value_bits": 9},
-        {"unit": 0.0},
-        {"learning_rate": float("nan")},
+        {"patience": 0},
+        {"threads": 0},
+        {"settings": {"n_questions": 0}},
+        {"settings": {"n_questions": 7}},
+        {"settings": {"value_bits": 0}},
+        {"settings": {"value_bits": 9}},
+        {"settings": {"unit": 0.0}},
+        {"settings": {"learning_rate": float("nan")}},
+        {"settings": {"row_share": 0.0}},
+        {"settings": {"column_share": 1.5}},
+        {"settings": {"max_rows": 2**25}},
     ],
     ids=str,
 )

@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gatewise.estimators import ConvergenceWarning, LogicClassifier, LogicRegressor
+from gatewise.boost import Boosting
+from gatewise.estimators import ConvergenceWarning, LogicClassifier, LogicRegressor, boosted
 from gatewise.estimators.boosted import count_threads
 
 REPEATED = "rows are set aside, and a row of weight 2 and two equal rows are not set aside alike"
@@ -35,7 +37,8 @@ def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-def test_weights_are_repetitions_where_no_rows_are_set_aside() -> None:
+def test_weights_are_repetitions_where_all_rows_are_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boosted, "Boosting", partial(Boosting, row_share=1.0, column_share=1.0))
     X, y = load_iris(return_X_y=True)
     weights = np.arange(len(y)) % 3
     options = {"early_stopping": False, "max_iter": 20}

@@ -68,7 +68,7 @@ def test_plans_are_printed_on_request(capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr().out == ""
     clf.set_params(verbose=1).fit(table, Y[:200])
     assert capsys.readouterr().out == f"{clf.plan_}\n"
-    assert str(clf.plan_).startswith("200 rows, 4 columns, 192 bits; ")
+    assert str(clf.plan_).startswith("200 rows, 4 columns, 597 bits; ")
     assert clf.plan_.dropped == ("x3",)
     assert "columns without bits: 'x3'\n" in str(clf.plan_)
     constant = LogicClassifier().fit(table, np.zeros(200))

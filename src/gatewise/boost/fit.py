@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gatewise.boost.held_out import find_base_loss
-from gatewise.boost.learner import Boosting, EncodedTable, Goal, Rows
+from gatewise.boost.learner import Boosting, EncodedTable, Goal, Rows, Split
 from gatewise.boost.terms import Terms
 from gatewise.circuit import Circuit
 from gatewise.heads import Affine, Classes, Label
@@ -23,11 +22,18 @@ N_FOLDS = 5
 MAX_FOLDED = 5_000
 """Rows up to which every row is validated in turn; of more rows, a part of them says enough."""
 
+MAX_VALIDATED = 50_000
+"""Rows that are validated at most, of one part."""
+
 MIN_FOLDED = 2 * N_FOLDS
 """Fewer rows are not validated: a part of them says nothing."""
 
-ENOUGH = 0.998
+ENOUGH = 0.999
 """Share of the largest gain for which no more terms are grown."""
+
+LEAST_GAIN = 1.0
+"""Of the loss of all validated rows together, as much as Akaike's criterion asks of one number that is fitted: what is
+less, terms that say nothing gain by chance."""
 
 UNVALIDATED_TERMS = 100
 NO_ROWS = np.zeros(0, np.uint32)
@@ -60,8 +66,7 @@ def fit_classes(
     is_binary = len(labels) == 2
     base = logs[1:] - logs[0] if is_binary else logs
     goal = Goal("logistic" if is_binary else "softmax", _as_float(classes[:, None]), _as_float(base))
-    entropy = -float(shares @ logs) / shares.sum()
-    terms, losses = choose_terms(boosting, table, goal, entropy, threads)
+    terms, losses = choose_terms(boosting, table, goal, threads)
     constants = terms.offsets + np.rint(base / boosting.unit).astype(np.int64)
     circuit = simplify(terms.circuit())
     if is_binary:  # one score: the first class has constants only
@@ -69,7 +74,7 @@ def fit_classes(
         constants = np.array([0, constants[0]])
     circuit = pad_groups(circuit, constants - constants.min())
     head = Classes(tuple(labels), 1 / boosting.unit, circuit.n_outputs // circuit.n_groups)
-    return Fitted(Model.build(table.encoder, circuit, head), len(terms.bits), losses)
+    return Fitted(Model.build(table.encoder, circuit, head), len(terms.bits), losses[1:])
 
 
 def fit_values(boosting: Boosting, table: EncodedTable, values: NDArray[np.float64], *, threads: int = 1) -> Fitted:
@@ -77,60 +82,68 @@ def fit_values(boosting: Boosting, table: EncodedTable, values: NDArray[np.float
     mean = np.average(values, axis=0, weights=table.grown_weights)
     deviation = np.sqrt(np.average(np.square(values - mean), axis=0, weights=table.grown_weights))
     deviation = np.where(deviation > 0, deviation, 1.0)
+    boosting = replace(boosting, value_bits=boosting.value_bits + 1)  # values need more resolution than classes
     goal = Goal("squared", _as_float((values - mean) / deviation), np.zeros(len(mean), np.float32))
-    terms, losses = choose_terms(boosting, table, goal, float(len(mean)), threads)
+    terms, losses = choose_terms(boosting, table, goal, threads)
     circuit = pad_groups(simplify(terms.circuit()), np.zeros(len(mean), np.int64))
     group_size = circuit.n_outputs // circuit.n_groups
     scale = deviation * boosting.unit * group_size
     offset = mean + deviation * boosting.unit * terms.offsets
     head = Affine(tuple(scale.tolist()), tuple(offset.tolist()), group_size)
-    return Fitted(Model.build(table.encoder, circuit, head), len(terms.bits), losses)
+    return Fitted(Model.build(table.encoder, circuit, head), len(terms.bits), losses[1:])
 
 
 def choose_terms(
-    boosting: Boosting, table: EncodedTable, goal: Goal, base_loss: float, threads: int
+    boosting: Boosting, table: EncodedTable, goal: Goal, threads: int
 ) -> tuple[Terms, NDArray[np.float64]]:
-    """Grow as many terms as rows that were not grown on gain from, and then as many from all rows.
+    """Grow terms on all rows, as many as rows gain from that were not grown on.
 
-    `base_loss` is the mean loss without terms; if none of them lowers it, there are none. If rows are held out, the
-    number is chosen by them alone.
+    Returns them, and the mean losses of such rows without terms and after each one. If rows are held out, the number is
+    chosen by them alone.
     """
     order = np.random.default_rng(boosting.seed).permutation(table.rows)
-    n_terms, losses = boosting.max_terms, np.zeros(0)
     if table.held_out is not None:
-        grown = boosting.grow(table, goal, order, table.held_out, threads=threads)
-        return grown.terms.take(_find_enough(grown.losses, find_base_loss(table, goal))), grown.losses
-    if boosting.validation_fraction is not None and len(order) >= MIN_FOLDED:
-        splits = _split(order, goal.targets[:, 0], boosting.validation_fraction)
-        curves = [boosting.grow(table, goal, *split, threads=threads).losses for split in splits]
-        losses = _average(curves)
-        n_terms = _find_enough(losses, base_loss)
-    elif boosting.validation_fraction is not None:
-        n_terms = min(n_terms, UNVALIDATED_TERMS)
-    whole = replace(boosting, max_terms=n_terms)
-    return whole.grow(table, goal, order, NO_ROWS, threads=threads).terms, losses
+        splits = [Split(order, table.held_out)]
+    elif boosting.validation_fraction is None or len(order) < MIN_FOLDED:
+        n_terms = boosting.max_terms if boosting.validation_fraction is None else UNVALIDATED_TERMS
+        unvalidated = replace(boosting, max_terms=min(n_terms, boosting.max_terms))
+        return unvalidated.grow(table, goal, [Split(order, NO_ROWS)], threads=threads).terms, np.zeros(0)
+    else:
+        folds = make_splits(order, goal.targets[:, 0], boosting.validation_fraction)
+        splits = [*folds, Split(order, NO_ROWS)]
+    terms, losses = boosting.grow(table, goal, splits, threads=threads)
+    n_validated = sum(len(split.validation) for split in splits)
+    return terms.first(_find_enough(losses, n_validated)), losses
 
 
-def _find_enough(losses: NDArray[np.float64], base_loss: float) -> int:
-    """The least number of terms that lowers the loss nearly as far as the best number does."""
-    gained = base_loss - np.append(base_loss, losses)
-    return int(np.argmax(gained >= ENOUGH * gained.max()))
+def count_parts(n_rows: int, fraction: float) -> int:
+    """Parts that rows are divided into: of `MAX_FOLDED` rows or fewer each is validated, of more only one.
+
+    Examples
+    --------
+    >>> count_parts(400, 0.1), count_parts(20_000, 0.1), count_parts(900_000, 0.1)
+    (5, 10, 18)
+    """
+    if n_rows <= MAX_FOLDED:
+        return N_FOLDS
+    return max(2, round(1 / fraction), -(-n_rows // MAX_VALIDATED))
 
 
-def _split(order: Rows, targets: NDArray[np.float32], fraction: float) -> Iterator[tuple[Rows, Rows]]:
+def make_splits(order: Rows, targets: NDArray[np.float32], fraction: float) -> Iterator[Split]:
     """Parts of equal size that are validated in turn, or only one if there are many rows; each with all targets."""
-    n_parts = max(2, round(1 / fraction)) if len(order) > MAX_FOLDED else N_FOLDS
+    n_parts = count_parts(len(order), fraction)
     part = np.empty(len(order), np.int64)
     part[np.argsort(targets[order], kind="stable")] = np.arange(len(order)) % n_parts
     for k in range(n_parts if len(order) <= MAX_FOLDED else 1):
-        yield order[part != k], order[part == k]
+        yield Split(order[part != k], order[part == k])
 
 
-def _average(curves: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Mean of losses; where a curve ends, it was rising, and is taken to stay as it is."""
-    n = max(map(len, curves))
-    extended = [np.pad(curve, (0, n - len(curve)), mode="edge") for curve in curves if len(curve)]
-    return np.mean(extended, axis=0) if extended else np.zeros(0)
+def _find_enough(losses: NDArray[np.float64], n_validated: int) -> int:
+    """The least number of terms that lowers the loss nearly as far as the best number does; none, if that is chance."""
+    gained = losses[0] - losses
+    if gained.max() * n_validated < LEAST_GAIN:
+        return 0
+    return int(np.argmax(gained >= ENOUGH * gained.max()))
 
 
 def _as_float(values: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float32]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.bits import LANES_PER_WORD, Planes
-from gatewise.boost.learner import EncodedTable, Goal
+from gatewise.boost.learner import EncodedTable
 
 
 def hold_out(table: EncodedTable, planes: Planes, weights: NDArray[np.floating[Any]] | None = None) -> EncodedTable:
@@ -61,18 +61,3 @@ def join_targets(table: EncodedTable, targets: NDArray[Any], others: NDArray[Any
 def first_held_out(table: EncodedTable) -> int:
     """Row of a table at which rows that are held out begin."""
     return int(table.planes.words.shape[1]) * LANES_PER_WORD
-
-
-def find_base_loss(table: EncodedTable, goal: Goal) -> float:
-    """Mean loss of the rows that are held out, before the first term."""
-    rows = table.held_out
-    assert rows is not None
-    assert table.weights is not None
-    targets, base = goal.targets[rows].astype(np.float64), goal.base.astype(np.float64)
-    if goal.loss == "squared":
-        losses = np.square(targets - base).sum(axis=1)
-    elif goal.loss == "logistic":
-        losses = np.logaddexp(0, np.where(targets[:, 0] > 0, -base, base))
-    else:
-        losses = np.logaddexp.reduce(base) - base[targets[:, 0].astype(np.int64)]
-    return float(np.average(losses, weights=table.weights[rows]))

@@ -41,17 +41,15 @@ def fit_labels(boosting: Boosting, table: EncodedTable, labels: NDArray[Any], *,
     for column, odds in zip(labels.T, base.tolist(), strict=True):
         targets = np.ascontiguousarray(column[:, np.newaxis], np.float32)
         goal = Goal("logistic", targets, np.array([odds], np.float32))
-        share = 1 / (1 + np.exp(-odds))
-        entropy = -float(share * np.log(share) + (1 - share) * np.log(1 - share))
-        terms, losses = choose_terms(boosting, table, goal, entropy, threads)
+        terms, losses = choose_terms(boosting, table, goal, threads)
         grown.append(terms)
-        curves.append(np.append(entropy, losses))
+        curves.append(losses)
     terms = join_terms(grown)
     circuit = pad_groups(simplify(terms.circuit()), np.zeros(len(base), np.int64))
     group_size = circuit.n_outputs // circuit.n_groups
     offset = base + boosting.unit * terms.offsets
     head = Affine((boosting.unit * group_size,) * len(base), tuple(offset.tolist()), group_size)
-    return Fitted(Model.build(table.encoder, circuit, head), len(terms.bits), _sum_curves(curves))
+    return Fitted(Model.build(table.encoder, circuit, head), len(terms.bits), _sum_curves(curves)[1:])
 
 
 def find_odds(shares: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
@@ -85,7 +83,10 @@ def join_terms(parts: list[Terms]) -> Terms:
 
 
 def _sum_curves(curves: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Sums of losses, without the first ones, which are those before any term."""
+    """Sums of losses, each of which stays where it ends."""
     n = max(map(len, curves))
-    total: NDArray[np.float64] = np.sum([np.pad(curve, (0, n - len(curve)), mode="edge") for curve in curves], axis=0)
-    return total[1:]
+    total = np.zeros(n)
+    for curve in curves:  # all of them are empty if no rows were validated
+        total[: len(curve)] += curve
+        total[len(curve) :] += curve[-1:]
+    return total

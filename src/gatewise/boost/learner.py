@@ -4,6 +4,7 @@ In: bit-planes of a table, and targets. Out: `Terms`, whose circuit counts their
 Invariant: the same settings and rows give the same terms, whatever the number of threads.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,11 +16,15 @@ from gatewise.bits import Planes
 from gatewise.boost.terms import Terms
 from gatewise.encode import Encoder
 from gatewise.encode.columns import Numeric
-from gatewise.machine import make_pool
+from gatewise.machine import check_threads
 
 LOSSES = ("logistic", "softmax", "squared")
 MAX_BITS = 255  # per column
 MAX_QUESTIONS = 6
+SETTINGS = (
+    *("n_questions", "value_bits", "learning_rate", "l2", "unit", "sparsity"),
+    *("max_scores", "row_share", "max_rows", "column_share", "n_sketches", "n_pairs"),
+)
 
 Rows = NDArray[np.uint32]
 
@@ -79,8 +84,15 @@ class Goal:
     base: NDArray[np.float32]
 
 
+class Split(NamedTuple):
+    """Rows to learn from, and others to validate with, in random order."""
+
+    training: Rows
+    validation: Rows
+
+
 class Grown(NamedTuple):
-    """Terms, and the mean loss of the validation rows after each of them."""
+    """Terms, and the mean loss of validation rows without terms and after each; without such rows there are none."""
 
     terms: Terms
     losses: NDArray[np.float64]
@@ -106,6 +118,16 @@ class Boosting:
         A term leaves the scores alone for which it would gain less than this share of its largest gain.
     max_scores : int
         Scores that a term adds to, of those with the largest errors left.
+    row_share : float
+        Share of the rows that a term is grown on; the next term takes the rows that follow.
+    max_rows : int
+        Largest number of rows that a term is grown on.
+    column_share : float
+        Share of the columns that a term asks about, drawn at random.
+    n_sketches : int
+        Random sums of the scores' errors that questions are chosen by, if there are more scores; 0: the scores.
+    n_pairs : int
+        Pairs of questions that are tried besides the best question, from a screen for interactions.
     max_terms : int
     patience : int
         Terms without a lower loss of the validation rows, after which growing ends.
@@ -122,17 +144,26 @@ class Boosting:
     unit: float = 1 / 160
     sparsity: float = 0.0
     max_scores: int = 32
+    row_share: float = 0.85
+    max_rows: int = 32_768
+    column_share: float = 0.7
+    n_sketches: int = 4
+    n_pairs: int = 4
     max_terms: int = 1000
     patience: int = 50
     validation_fraction: float | None = 0.1
     seed: int = 0
 
-    def grow(self, table: EncodedTable, goal: Goal, training: Rows, validation: Rows, *, threads: int = 1) -> Grown:
-        """Grow terms on some rows, in random order, for as long as others gain; without others, `max_terms`."""
+    def grow(self, table: EncodedTable, goal: Goal, splits: Sequence[Split], *, threads: int = 1) -> Grown:
+        """Grow terms on each split, all in step, for as long as validation rows gain; those of the last one are kept.
+
+        Without validation rows, there are `max_terms`.
+        """
         columns = table.encoder.columns
         n_ordered = [len(each.thresholds) if isinstance(each, Numeric) else 0 for each in columns]
         n_bits = [each.n_bits for each in columns]
         weights = np.zeros(0) if table.weights is None else table.weights
+        settings = {name: getattr(self, name) for name in SETTINGS}
         bits, values, losses = _native.grow_terms(
             planes=table.planes.words,
             n_rows=table.planes.n_rows,
@@ -140,20 +171,14 @@ class Boosting:
             n_single=np.subtract(n_bits, n_ordered).astype(np.uint32),
             targets=goal.targets,
             weights=weights.astype(np.float32),
-            training=training,
-            validation=validation,
+            training=[split.training for split in splits],
+            validation=[split.validation for split in splits],
             loss=LOSSES.index(goal.loss),
             base=goal.base,
-            n_questions=self.n_questions,
-            value_bits=self.value_bits,
+            settings=settings,
             max_terms=self.max_terms,
             patience=self.patience,
-            learning_rate=self.learning_rate,
-            l2=self.l2,
-            unit=self.unit,
-            sparsity=self.sparsity,
-            max_scores=self.max_scores,
-            pool=make_pool(threads),
+            threads=check_threads(threads),
         )
         n_terms = len(bits) // self.n_questions
         bits = bits.reshape(n_terms, self.n_questions)

@@ -53,7 +53,7 @@ class Terms:
             sums += values[rows[:, bits] @ digits]
         return sums
 
-    def take(self, n: int) -> "Terms":
+    def first(self, n: int) -> "Terms":
         """The first `n` terms."""
         return Terms(self.n_inputs, self.bits[:n], self.values[:n])
 

@@ -6,7 +6,7 @@ In: an encoder, how rows were set aside, and what was grown. Out: a `TermPlan`, 
 from dataclasses import dataclass
 from typing import Literal
 
-from gatewise.boost.fit import MAX_FOLDED, MIN_FOLDED, N_FOLDS
+from gatewise.boost.fit import MAX_FOLDED, MIN_FOLDED, count_parts
 from gatewise.encode import Encoder
 from gatewise.estimators.linear import MIN_SPLIT as MIN_LINEAR_SPLIT
 from gatewise.estimators.screen import MAX_COLUMNS, Screening
@@ -145,10 +145,10 @@ def choose_validation(
         return Validation("share", n_aside, f"{n_aside:,} rows were set aside, by which columns were not chosen either")
     if n_rows < MIN_FOLDED:
         return Validation("none", reason=f"no rows were set aside, because fewer than {MIN_FOLDED} say nothing")
+    n_parts = count_parts(n_rows, fraction)
     if n_rows <= MAX_FOLDED:
-        why = f"each row was set aside once, in {N_FOLDS} folds, because there are at most {MAX_FOLDED:,}"
+        why = f"each row was set aside once, in {n_parts} folds, because there are at most {MAX_FOLDED:,}"
         return Validation("folds", n_rows, why)
-    n_parts = max(2, round(1 / fraction))
     why = f"one row in {n_parts} was set aside, because there are more than {MAX_FOLDED:,}"
     return Validation("share", n_rows // n_parts, why)
 

@@ -1,5 +1,6 @@
 // The Python side of boosting.
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +8,7 @@
 
 #include "bind/arrays.hpp"
 #include "bind/module.hpp"
-#include "boost/learner.hpp"
+#include "boost/growing.hpp"
 
 namespace nb = nanobind;
 namespace gw = gatewise;
@@ -30,15 +31,36 @@ std::vector<boost::Column> make_columns(Array<uint32_t> n_ordered, Array<uint32_
   return columns;
 }
 
-boost::Rows take_rows(const boost::Codes& codes, const std::vector<uint32_t>& rows, Matrix<const float> targets,
-                      Array<float> weights) {
-  boost::Rows taken{codes, {}, {}};
-  for (const uint32_t row : rows) {
-    const float* target = targets.data() + row * targets.shape(1);
-    taken.targets.insert(taken.targets.end(), target, target + targets.shape(1));
-    if (weights.size() > 0) taken.weights.push_back(weights.data()[row]);
+using RowLists = std::vector<Array<uint32_t>>;
+
+std::vector<boost::Split> make_splits(const RowLists& training, const RowLists& validation, size_t n_rows) {
+  require(!training.empty() && training.size() == validation.size(), "training and validation must be as many lists");
+  std::vector<boost::Split> splits;
+  for (size_t i = 0; i < training.size(); ++i) {
+    splits.push_back({copy(training[i]), copy(validation[i])});
+    require(training[i].size() > 0, "training must name a row");
+    for (const auto* rows : {&splits[i].training, &splits[i].validation})
+      for (const uint32_t row : *rows) require(row < n_rows, "training and validation must be rows");
   }
-  return taken;
+  return splits;
+}
+
+boost::Settings make_settings(const nb::dict& given) {
+  const auto number = [&](const char* name) { return nb::cast<float>(given[name]); };
+  const auto count = [&](const char* name) { return nb::cast<uint32_t>(given[name]); };
+  const boost::Settings settings{count("n_questions"),   count("value_bits"), number("learning_rate"),
+                                 number("l2"),           number("unit"),      number("sparsity"),
+                                 count("max_scores"),    number("row_share"), count("max_rows"),
+                                 number("column_share"), count("n_sketches"), count("n_pairs")};
+  require(settings.n_questions >= 1 && settings.n_questions <= boost::kMostQuestions, "n_questions must be in 1..6");
+  require(settings.value_bits >= 1 && settings.value_bits <= boost::kMostValueBits, "value_bits must be in 1..8");
+  require(settings.learning_rate > 0 && settings.l2 >= 0 && settings.unit > 0 && settings.sparsity >= 0,
+          "settings must be positive");
+  for (const float share : {settings.row_share, settings.column_share})
+    require(share > 0 && share <= 1, "row_share and column_share must be in (0, 1]");
+  require(settings.max_scores > 0 && settings.max_rows > 0 && settings.max_rows <= boost::kMostRows,
+          "max_scores must be positive, and max_rows in 1..2**24");
+  return settings;
 }
 
 void check_targets(Matrix<const float> targets, boost::Loss loss, size_t n_scores) {
@@ -54,43 +76,35 @@ void check_targets(Matrix<const float> targets, boost::Loss loss, size_t n_score
 }
 
 auto grow_terms(Matrix<const uint64_t> planes, size_t n_rows, Array<uint32_t> n_ordered, Array<uint32_t> n_single,
-                Matrix<const float> targets, Array<float> weights, Array<uint32_t> training, Array<uint32_t> validation,
-                uint8_t loss, Array<float> base, uint32_t n_questions, uint32_t value_bits, uint32_t max_terms,
-                uint32_t patience, float learning_rate, float l2, float unit, float sparsity, uint32_t max_scores,
-                gw::Pool& pool) {
+                Matrix<const float> targets, Array<float> weights, const RowLists& training, const RowLists& validation,
+                uint8_t loss, Array<float> base, const nb::dict& settings, uint32_t max_terms, uint32_t patience,
+                unsigned threads) {
   require(planes.shape(1) == (n_rows + 63) / 64, "planes must have ceil(n_rows / 64) words");
   require(targets.shape(0) == n_rows, "targets must have a row for each row of the planes");
   require(weights.size() == 0 || weights.size() == n_rows, "weights must be as many as the rows, or none");
   require(loss <= static_cast<uint8_t>(boost::Loss::kSquared), "loss must be below 3");
-  require(n_questions >= 1 && n_questions <= boost::kMostQuestions, "n_questions must be in 1..6");
-  require(value_bits >= 1 && value_bits <= boost::kMostValueBits, "value_bits must be in 1..8");
-  require(learning_rate > 0 && l2 >= 0 && unit > 0 && sparsity >= 0 && max_scores > 0, "settings must be positive");
+  require(patience > 0 && threads > 0, "patience and threads must be positive");
   const auto kind = static_cast<boost::Loss>(loss);
   check_targets(targets, kind, base.size());
+  const boost::Settings checked = make_settings(settings);
   const std::vector<boost::Column> columns = make_columns(n_ordered, n_single, planes.shape(0));
-  const std::vector<uint32_t> rows[2] = {copy(training), copy(validation)};
-  require(!rows[0].empty(), "training must name a row");
-  for (const auto& each : rows)
-    for (const uint32_t row : each) require(row < n_rows, "training and validation must be rows");
-  const boost::PlanesView view{planes.data(), planes.shape(1)};
-  const boost::Settings settings{n_questions, value_bits, max_terms, patience,  learning_rate,
-                                 l2,          unit,       sparsity,  max_scores};
-  boost::Terms terms;
+  const std::vector<boost::Split> splits = make_splits(training, validation, n_rows);
+  boost::Grown grown;
   bool is_interrupted = false;
   {
     nb::gil_scoped_release unlocked;
-    const boost::Codes codes[2] = {{columns, view, rows[0], pool}, {columns, view, rows[1], pool}};
-    const boost::Rows taken[2] = {take_rows(codes[0], rows[0], targets, weights),
-                                  take_rows(codes[1], rows[1], targets, weights)};
+    gw::Pool pool(threads);
+    const boost::Codes codes(columns, {planes.data(), planes.shape(1)}, n_rows, pool);
+    const boost::Table table{columns, codes, targets.data(), weights.size() > 0 ? weights.data() : nullptr};
     const auto goes_on = [&] {
       nb::gil_scoped_acquire locked;
       return !(is_interrupted = PyErr_CheckSignals() != 0);
     };
-    terms = boost::grow_terms(columns, taken[0], taken[1], kind, copy(base), settings, pool, goes_on);
+    grown = boost::grow_terms(table, splits, kind, copy(base), checked, max_terms, patience, threads, goes_on);
   }
   if (is_interrupted) throw nb::python_error();
-  return std::make_tuple(to_numpy(std::move(terms.bits)), to_numpy(std::move(terms.values)),
-                         to_numpy(std::move(terms.losses)));
+  return std::make_tuple(to_numpy(std::move(grown.terms.bits)), to_numpy(std::move(grown.terms.values)),
+                         to_numpy(std::move(grown.losses)));
 }
 
 }  // namespace
@@ -98,7 +112,6 @@ auto grow_terms(Matrix<const uint64_t> planes, size_t n_rows, Array<uint32_t> n_
 void bind_boost(nb::module_& m) {
   m.def("grow_terms", &grow_terms, nb::kw_only(), nb::arg("planes"), nb::arg("n_rows"), nb::arg("n_ordered"),
         nb::arg("n_single"), nb::arg("targets"), nb::arg("weights"), nb::arg("training"), nb::arg("validation"),
-        nb::arg("loss"), nb::arg("base"), nb::arg("n_questions"), nb::arg("value_bits"), nb::arg("max_terms"),
-        nb::arg("patience"), nb::arg("learning_rate"), nb::arg("l2"), nb::arg("unit"), nb::arg("sparsity"),
-        nb::arg("max_scores"), nb::arg("pool"));
+        nb::arg("loss"), nb::arg("base"), nb::arg("settings"), nb::arg("max_terms"), nb::arg("patience"),
+        nb::arg("threads"));
 }

@@ -33,16 +33,20 @@ struct PlanesView {
   size_t n_words;
 };
 
-// Codes of some rows of a table, column after column.
+// Codes of rows of a table, column after column.
 class Codes {
  public:
-  Codes(const std::vector<Column>& columns, PlanesView planes, const std::vector<uint32_t>& rows, Pool& pool);
+  // Of all rows.
+  Codes(const std::vector<Column>& columns, PlanesView planes, size_t n_rows, Pool& pool);
+  // Of some rows.
+  Codes(const Codes& all, const std::vector<uint32_t>& rows, Pool& pool);
 
   size_t n_rows() const { return n_rows_; }
+  size_t n_columns() const { return n_columns_; }
   const uint8_t* column(size_t j) const { return bytes_.data() + j * n_rows_; }
 
  private:
-  size_t n_rows_;
+  size_t n_rows_, n_columns_;
   std::vector<uint8_t> bytes_;
 };
 
