@@ -26,10 +26,10 @@ def shipped() -> Iterator[Table]:
 def drawn() -> Iterator[Table]:
     """Tables whose rule is known: a twentieth of the labels is wrong, or noise is added to the values."""
     rng = np.random.default_rng(SEED)
-    for name, shape in {"product": (12_000, 30), "product and sign": (100_000, 50)}.items():
+    for name, shape in {"product": (12_000, 30), "product and sign": (100_000, 50), "many rows": (900_000, 50)}.items():
         X = rng.normal(size=shape)
         y = X[:, 0] * X[:, 1] > 0
-        if name == "product and sign":
+        if name != "product":
             y ^= X[:, 2] > 0.3
         yield make(name, X, y ^ (rng.random(len(y)) < 0.05))
     yield make("spheres", *datasets.make_hastie_10_2(12_000, random_state=SEED))
@@ -40,6 +40,9 @@ def drawn() -> Iterator[Table]:
     for name, sizes in shapes.items():
         made = datasets.make_classification(**sizes, n_clusters_per_class=3, flip_y=0.05, random_state=SEED)
         yield make(name, *made)
+    sizes = {"n_samples": 16_000, "n_features": 40, "n_informative": 20, "n_classes": 200}
+    many = datasets.make_classification(**sizes, n_clusters_per_class=1, flip_y=0.0, random_state=SEED)
+    yield make("200 classes", *many)
     yield make("friedman 1", *datasets.make_friedman1(8_000, noise=1.0, random_state=SEED), regression=True)
     yield make("friedman 2", *datasets.make_friedman2(2_000, noise=50.0, random_state=SEED), regression=True)
     yield make("friedman 3", *datasets.make_friedman3(1_000, noise=0.1, random_state=SEED), regression=True)
