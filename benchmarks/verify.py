@@ -22,7 +22,7 @@ from benchmarks import records
 from benchmarks.data.mnist import find_data, load_mnist
 from benchmarks.data.tables import adult
 from experiments.data import load_idx_images
-from experiments.frontier import POINTS
+from experiments.points.frontier import POINTS
 from experiments.training import train_network
 from gatewise import Circuit, LogicClassifier, Model, verify
 from gatewise.verify.robustness import list_rows

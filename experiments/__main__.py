@@ -25,12 +25,13 @@ import torch
 
 from benchmarks.data.mnist import find_data
 from benchmarks.records import start
-from experiments import baselines, lut, measuring
-from experiments.convolution import CONVOLUTIONS, RECIPE
+from experiments import baselines, measuring
 from experiments.data import LOADERS, Dataset
-from experiments.frontier import POINTS, Point, list_changes, vary
 from experiments.giants import measure_giant
 from experiments.plans import CIFAR_LARGE, RECIPES, Plan, paper
+from experiments.points import lut
+from experiments.points.convolution import CONVOLUTIONS, RECIPE
+from experiments.points.frontier import POINTS, Point, list_changes, vary
 from experiments.report import records
 from experiments.report.figures import draw_figures
 from experiments.settings import SETTINGS

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.batches import Answers, Case
-from support.c_programs import count_by_c, find_machine
 from support.corpus import circuits, random_rows
-from support.cuda_programs import count_by_cuda
 from support.netlists import run_aiger, run_ascii_aiger, run_blif, run_onnx, run_pipelined_verilog, run_verilog
-from support.wasm_programs import count_by_wasm
+from support.programs.c import count_by_c, find_machine
+from support.programs.cuda import count_by_cuda
+from support.programs.wasm import count_by_wasm
 
 from gatewise import Circuit, Engine
 from gatewise.export.source import Style

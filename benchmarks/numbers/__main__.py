@@ -14,7 +14,7 @@ from experiments.report import table
 from experiments.report.records import latest
 
 RESULTS = REPOSITORY / "experiments" / "RESULTS.md"
-PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
 
 
 def main() -> None:

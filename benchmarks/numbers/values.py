@@ -13,7 +13,7 @@ from statistics import mean, stdev
 from benchmarks import records
 from benchmarks.numbers import models, speed
 from benchmarks.numbers.text import render_table
-from experiments.frontier import PUBLISHED
+from experiments.points.frontier import PUBLISHED
 from experiments.report.records import latest
 from experiments.settings import SETTINGS
 

@@ -12,8 +12,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.convolution import CONVOLUTIONS, RECIPE
-from experiments.frontier import POINTS, PUBLISHED
+from experiments.points.convolution import CONVOLUTIONS, RECIPE
+from experiments.points.frontier import POINTS, PUBLISHED
 from experiments.report.records import Records
 from gatewise.gates import NAMES
 

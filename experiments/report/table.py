@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from benchmarks.numbers.text import number, render_table
-from experiments import lut
-from experiments.convolution import CONVOLUTIONS, RECIPE
-from experiments.frontier import POINTS, PUBLISHED
 from experiments.plans import RECIPES
+from experiments.points import lut
+from experiments.points.convolution import CONVOLUTIONS, RECIPE
+from experiments.points.frontier import POINTS, PUBLISHED
 from experiments.report.records import Record, Records
 from experiments.settings import BASELINES, SETTINGS, Setting
 

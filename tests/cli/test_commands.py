@@ -188,7 +188,8 @@ def test_a_reader_that_leaves(folder: Folder) -> None:
 def test_running_needs_neither_torch_nor_scikit_learn(folder: Folder, argv: list[str]) -> None:
     code = (
         "import sys; sys.modules['torch'] = sys.modules['sklearn'] = None\n"
-        f"from gatewise.cli import main, bench; bench.MIN_SECONDS = 0; sys.exit(main({argv!r}))"
+        "from gatewise.cli import main; from gatewise.cli.commands import bench\n"
+        f"bench.MIN_SECONDS = 0; sys.exit(main({argv!r}))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     accuracy = (folder.classifier.predict(folder.features) == folder.table["label"].to_numpy()).mean()
@@ -307,7 +308,7 @@ def test_info_of_circuits(folder: Folder, capsys: pytest.CaptureFixture[str]) ->
 def test_bench(
     folder: Folder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, source: list[str]
 ) -> None:
-    monkeypatch.setattr("gatewise.cli.bench.MIN_SECONDS", 0.0)
+    monkeypatch.setattr("gatewise.cli.commands.bench.MIN_SECONDS", 0.0)
     report = call_json(capsys, "bench", "classes.gw", *source, "--rows", "1000", "--threads", "2")
     assert report["ns_per_row"] > 0
     assert report["one_row_us"] > 0
@@ -320,7 +321,7 @@ def test_bench(
 
 
 def test_drawn_rows_meet_every_bit(folder: Folder) -> None:
-    from gatewise.cli.bench import draw_rows
+    from gatewise.cli.commands.bench import draw_rows
 
     share = folder.classifier.encoder.encode(draw_rows(folder.classifier.encoder, 2000)).unpack().mean(axis=0)
     assert ((share > 0.01) & (share < 0.99)).all()

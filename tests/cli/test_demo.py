@@ -15,7 +15,8 @@ from sklearn.datasets import load_digits
 from sklearn.tree import DecisionTreeClassifier
 
 from gatewise import Model
-from gatewise.cli import demo, main
+from gatewise.cli import main
+from gatewise.cli.commands import demo
 from gatewise.extras import install_command
 
 

@@ -11,7 +11,8 @@ import pytest
 from support.cli_files import FEATURES, Folder, build, call_fails, read_csv
 
 from gatewise import Encoder, Model
-from gatewise.cli import main, predict
+from gatewise.cli import main
+from gatewise.cli.commands import predict
 from gatewise.cli.entry import COMMANDS, make_parser
 from gatewise.encode import Categorical, Numeric
 from gatewise.heads import Affine
@@ -190,7 +191,8 @@ def test_help_has_examples_that_parse(capsys: pytest.CaptureFixture[str], comman
         main([command, "--help"])
     printed = capsys.readouterr().out
     assert COMMANDS[command] in printed.lower() or f"{COMMANDS[command][0].upper()}{COMMANDS[command][1:]}." in printed
-    examples = [line.partition("gatewise ")[2] for line in printed.partition("examples:\n")[2].splitlines()]
+    shown = printed.partition("examples:\n")[2].partition("\n\n")[0]
+    examples = [line.partition("gatewise ")[2] for line in shown.splitlines()]
     assert len(examples) >= 2
     for example in examples:
         words = shlex.split(example.partition(" | ")[0])

@@ -10,8 +10,8 @@ import hypothesis
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from support.c_programs import compile_program, find_machine
 from support.exported_models import HEADS, WORDS, make_encoder, make_model, make_rows, make_whole_encoder, spoil_vectors
+from support.programs.c import compile_program, find_machine
 from support.tools import require_tool
 
 from gatewise import Circuit, Encoder, save

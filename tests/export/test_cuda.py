@@ -5,8 +5,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.cuda_programs import SANITIZE, compile_as_cpp
 from support.exported_models import HEADS, make_encoder, make_model, make_whole_encoder, spoil_vectors
+from support.programs.cuda import SANITIZE, compile_as_cpp
 from support.tools import require
 
 from gatewise.cli import main

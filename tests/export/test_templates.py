@@ -7,9 +7,9 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
-from support.c_programs import WARNINGS
-from support.cuda_programs import WARNINGS as CPP_WARNINGS
 from support.exported_models import HEADS, make_encoder, make_model
+from support.programs.c import WARNINGS
+from support.programs.cuda import WARNINGS as CPP_WARNINGS
 from support.tools import require_tool
 
 from gatewise.export import package, to_c, to_cuda, to_verilog, to_wasm

@@ -23,9 +23,9 @@ require_module("sklearn", "pip install -c constraints.txt '.[sklearn]'")
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TOOLS = {
-    "export-cuda.md": {"g++": "apt-get install g++"},
-    "export-wasm.md": {"node": "apt-get install nodejs"},
-    "export-verilog.md": {"iverilog": "apt-get install iverilog"},
+    "cuda.md": {"g++": "apt-get install g++"},
+    "wasm.md": {"node": "apt-get install nodejs"},
+    "verilog.md": {"iverilog": "apt-get install iverilog"},
 }
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 RUN, SHOWN = {"python", "sh"}, {"text", "c", "cpp", "js", "html", "verilog"}

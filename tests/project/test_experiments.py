@@ -17,9 +17,10 @@ require_module("matplotlib", "pip install -c constraints.txt matplotlib")
 import torch
 
 from benchmarks.data import files
-from experiments import frontier, lut, measuring, plans, splits, studies, training
-from experiments.convolution import CONVOLUTIONS, RECIPE
+from experiments import measuring, plans, splits, studies, training
 from experiments.data import Dataset
+from experiments.points import frontier, lut
+from experiments.points.convolution import CONVOLUTIONS, RECIPE
 from experiments.report import records, table
 from experiments.report.figures import draw_figures
 from experiments.settings import SETTINGS, Setting

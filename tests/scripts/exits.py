@@ -18,7 +18,12 @@ from collections import Counter
 from pathlib import Path
 
 SIZES = ["--network", "--width", "60", "--depth", "2", "--max-iter", "4", "--batch-size", "20", "--threads", "2"]
-MODULES = ("gatewise.cli.train", "gatewise.cli.target", "gatewise.estimators", "torch._dynamo")  # what a run imports
+MODULES = (
+    "gatewise.cli.commands.train",
+    "gatewise.cli.target",
+    "gatewise.estimators",
+    "torch._dynamo",
+)  # what a run imports
 N_ROWS = 2000  # several blocks for both threads
 LOAD = "import os; parent = os.getppid()\nwhile os.getppid() == parent: pass"
 

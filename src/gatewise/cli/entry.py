@@ -23,12 +23,12 @@ COMMANDS = {
     "predict": "predict the rows of a CSV or Parquet file of any size",
     "info": "describe a .gw file",
     "export": "write a model as code of another language",
-    "verify": "prove what a model does for all rows, or find a row that refutes it",
-    "explain": "say which columns force an answer, and which changes would give another one",
+    "verify": "prove a rule for all rows, or find a row that breaks it",
+    "explain": "say which columns force an answer, and what would change it",
     "bench": "measure how fast a model runs on this machine",
     "demo": "train, save, load and measure a model of digits",
 }
-"""What each command does. Its module, of the same name, is imported only if the command is called."""
+"""What each command does. Its module, in `commands`, has the same name."""
 
 FAILED, INTERRUPTED, UNREAD, TERMINATED = 2, 130, 141, 143
 
@@ -97,7 +97,7 @@ def make_parser(command: str | None) -> argparse.ArgumentParser:
     for name, summary in COMMANDS.items():
         added = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
         if name == command:
-            module = importlib.import_module(f"gatewise.cli.{name}")
+            module = importlib.import_module(f"gatewise.cli.commands.{name}")
             added.formatter_class = argparse.RawDescriptionHelpFormatter
             added.epilog = module.EXAMPLES
             added.set_defaults(run=module.run)

@@ -95,9 +95,8 @@ class Encoder:
         numbers does, and so do durations in seconds. Times with a zone are read in UTC.
 
         Strings, bools, pandas categories and the columns that `categorical` lists get one bit per value, or a single
-        bit if there are only two values. Columns of Python objects count as numbers if all their values are numbers.
-        Integers count as numbers. A column with missing values gets one more bit for them. A column that has the same
-        value in every row gets no bits.
+        bit if there are only two values. Integers count as numbers, and so do Python objects if all of them are
+        numbers. Missing values get one more bit. A column that has the same value in every row gets no bits.
 
         A column has at most `max_thresholds` thresholds, or bits for its 64 most frequent categories; a `ColumnWarning`
         says so if there are more. Strings nearly all of which are different get no bits, with a warning. If the columns
@@ -107,8 +106,8 @@ class Encoder:
         ----------
         X : table, shape (n_rows, n_columns)
             A numeric, string or object array, a sparse matrix, a list of rows, a list of dicts, or a data frame of
-            pandas, polars or pyarrow. Thresholds and categories are chosen from at most 200,000 rows, a fixed random
-            sample of larger tables; missing values are looked for in all rows.
+            pandas, polars or pyarrow. Of larger tables, a fixed random sample of 200,000 rows gives thresholds and
+            categories; missing values are looked for in all rows.
         max_bits : int, optional
             4096 by default, or more if there are more columns.
         max_thresholds : int

@@ -1,7 +1,7 @@
 """Ready-made networks of convolutions: published architectures, one function each.
 
 In: a size, and what every layer is to be built with. Out: a plain `torch.nn.Sequential` that reads rows of bits as
-`Encoder.images` lays them out. Recipes are those of the papers; `experiments/convolution.py` has ours.
+`Encoder.images` lays them out. Recipes are those of the papers; `experiments/points/convolution.py` has ours.
 """
 
 from collections.abc import Sequence

@@ -10,8 +10,8 @@ from functools import partial
 from torch.nn import Module
 
 from experiments.data import Dataset
-from experiments.frontier import Point, Published
 from experiments.plans import Plan
+from experiments.points.frontier import Point, Published
 from gatewise.nn import lut_network
 from gatewise.train import Exchange
 

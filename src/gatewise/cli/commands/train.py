@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gatewise.cli.evaluate import describe_score, evaluate_blocks, evaluate_file
+from gatewise.cli.commands.evaluate import describe_score, evaluate_blocks, evaluate_file
 from gatewise.cli.options import Dialect, add_json, add_reading, add_threads, count, show, split_names
 from gatewise.model import Model
 from gatewise.store.files import check_replaceable
