@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from gatewise import Encoder
-from gatewise.encode import Categorical, Numeric, fit
+from gatewise.encode import Categorical, ColumnWarning, Numeric, fit
 
 INF, NAN = np.inf, np.nan
 
@@ -166,11 +166,14 @@ def test_unseen_categories_have_no_bit() -> None:
 
 def test_the_most_frequent_categories_are_kept() -> None:
     names = [f"c{i:03d}" for i in range(100)]
-    X = np.array([name for i, name in enumerate(names) for _ in range(1 + (i >= 90))])[:, np.newaxis]
-    encoder = Encoder.fit(X)
+    X = np.array([name for i, name in enumerate(names) for _ in range(3 + (i >= 90))])[:, np.newaxis]
+    with pytest.warns(ColumnWarning, match="100 categories: the 64 most frequent have a bit each, in 65% of the rows"):
+        encoder = Encoder.fit(X)
     assert encoder.n_bits == 64
     assert encoder.describe_bits()[-10:] == [f"x0 = {name}" for name in names[90:]]
-    assert Encoder.fit(X, max_bits=10).describe_bits() == [f"x0 = {name}" for name in names[90:]]
+    with pytest.warns(ColumnWarning, match="the 10 most frequent"):
+        fewer = Encoder.fit(X, max_bits=10)
+    assert fewer.describe_bits() == [f"x0 = {name}" for name in names[90:]]
 
 
 def test_categorical_columns_by_name_or_position_only_of_the_table() -> None:

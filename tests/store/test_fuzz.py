@@ -276,7 +276,7 @@ REACHED = {
         "tensors of the encoder", "document of the encoder", "n_columns must",
         "n_thresholds must", "flags of a column",
         "names must be", "values must be a list", "values of a column", "sizes must", "distinct must",
-        "times must be there", "times must be pairs", "anchor must be", "flags of a column must be of one kind",
+        "times must be there", "times must be pairs", "flags of a column must be of one kind",
         "threshold_idx must", "thresholds must increase", "circuit must have",
         "groups of the circuit", "kind of the head", "head must", "labels must", "tau must", "group_size must",
         "scale must", "offset must",
