@@ -23,6 +23,7 @@ NOT_MEASURED = {  # numbers with a unit that no benchmark makes, and why none ha
     "340 MB": "the download of CUDA's compiler, as its index states it",
     "5.9 MB": "arithmetic: 60,000 times 784 bits",
     "125 MB": "arithmetic: a million times 1,000 bits",
+    "2.4 GB": "arithmetic: ten million times 1,920 bits",
 }
 
 
