@@ -156,6 +156,23 @@ def image_plan(
     return plan
 
 
+def plan_on_bits(
+    shape: tuple[int, ...],
+    n_thresholds: int,
+    *,
+    epochs: int,
+    learning_rate: float,
+    pixels: int,
+    mirror: bool,
+    **others: Any,
+) -> Plan:
+    """Images, shifted and perhaps mirrored, all of them, trained hard from the first step on; `others` of `Plan`."""
+    steps: list[Augment] = [Shift(shape, pixels, n_thresholds)]
+    steps += [Mirror(shape, n_thresholds)] if mirror else []
+    stages = (Stage(epochs, Cosine(learning_rate, warmup=WARMUP)),)
+    return Plan(Encoder.images(shape, n_thresholds), stages, augment=Chain(*steps), held_out=0.0, **others)
+
+
 @dataclass(frozen=True)
 class FixedOnBits:
     """Images, shifted and mirrored, by a network with fixed wires that is hard from the first step on.
@@ -186,13 +203,14 @@ class FixedOnBits:
         n_thresholds = self.n_thresholds or setting.n_thresholds
         assert n_thresholds is not None
         layout = (data.shape, n_thresholds)
-        return Plan(
-            Encoder.images(*layout),
-            (Stage(self.epochs, Cosine(self.learning_rate, warmup=WARMUP)),),
-            self.tau * math.sqrt(setting.width / SMALL_WIDTH),
+        return plan_on_bits(
+            *layout,
+            epochs=self.epochs,
+            learning_rate=self.learning_rate,
+            pixels=self.pixels,
+            mirror=True,
+            tau=self.tau * math.sqrt(setting.width / SMALL_WIDTH),
             batch_size=self.batch_size,
-            augment=Chain(Shift(data.shape, self.pixels, n_thresholds), Mirror(*layout)),
-            held_out=0.0,
             options={
                 "wiring": ButterflyWiring(*layout) if self.reach is None else NearbyWiring(*layout, self.reach),
                 "sampling": Bitwise(self.temperature),

@@ -12,12 +12,9 @@ from typing import Any
 import torch
 
 from experiments.data import Dataset
-from experiments.plans import RESIDUAL, WARMUP, Plan, Stage
-from gatewise import Encoder
+from experiments.plans import RESIDUAL, Plan, plan_on_bits
 from gatewise.nn import Bitwise, Residual, Softmax, strided_network, tree_network_cifar10, tree_network_mnist
 from gatewise.nn.parametrization import NO_CONSTANTS
-from gatewise.train import Chain, Cosine, Mirror, Shift
-from gatewise.train.augment import Augment
 from gatewise.wiring import unique_wiring
 
 RECIPE = "convolution"
@@ -48,16 +45,15 @@ class ConvolutionPoint:
     def plan(self, data: Dataset) -> Plan:
         """How it is trained, on all training images."""
         assert data.shape is not None
-        layout = (data.shape, self.n_thresholds)
-        steps: list[Augment] = [Shift(data.shape, self.pixels, self.n_thresholds)]
-        steps += [Mirror(*layout)] if self.mirror else []
-        return Plan(
-            Encoder.images(*layout),
-            (Stage(self.epochs, Cosine(self.learning_rate, warmup=WARMUP)),),
-            self.tau,
+        return plan_on_bits(
+            data.shape,
+            self.n_thresholds,
+            epochs=self.epochs,
+            learning_rate=self.learning_rate,
+            pixels=self.pixels,
+            mirror=self.mirror,
+            tau=self.tau,
             batch_size=self.batch_size,
-            augment=Chain(*steps),
-            held_out=0.0,
             build=self.build,
         )
 

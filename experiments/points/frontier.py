@@ -9,14 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from experiments.data import Dataset
-from experiments.plans import Plan, Stage
-from gatewise import Encoder
+from experiments.plans import Plan, plan_on_bits
 from gatewise.nn import Bitwise
-from gatewise.train import Chain, Cosine, Exchange, Mirror, Shift
-from gatewise.train.augment import Augment
+from gatewise.train import Exchange
 from gatewise.wiring import NearbyCandidates
-
-WARMUP = 0.02
 
 
 @dataclass(frozen=True)
@@ -46,15 +42,14 @@ class Point:
         """How it is trained, on all training images."""
         assert data.shape is not None
         layout = (data.shape, self.n_thresholds)
-        steps: list[Augment] = [Shift(data.shape, self.pixels, self.n_thresholds)]
-        steps += [Mirror(*layout)] if self.mirror else []
-        return Plan(
-            Encoder.images(*layout),
-            (Stage(self.epochs, Cosine(self.learning_rate, warmup=WARMUP)),),
-            self.tau,
+        return plan_on_bits(
+            *layout,
+            epochs=self.epochs,
+            learning_rate=self.learning_rate,
+            pixels=self.pixels,
+            mirror=self.mirror,
+            tau=self.tau,
             batch_size=self.batch_size,
-            augment=Chain(*steps),
-            held_out=0.0,
             is_synthesized=True,
             exchange=self.exchange,
             options={
