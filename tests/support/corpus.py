@@ -134,7 +134,7 @@ def circuits() -> dict[str, Circuit]:
         shape = "x".join(map(str, [n_inputs, *widths]))
         corpus[f"layers {shape}"] = random_layers(rng, n_inputs, widths, 1)
         corpus[f"trained layers {shape}"] = random_layers(rng, n_inputs, widths, 1, gates=TRAINED_GATES)
-    for seed, most in enumerate((3, 40, 1000)):
+    for seed, most in enumerate((3, 40, 200)):
         rng = np.random.default_rng(seed)
         repeats = [np.repeat(rng.integers(0, 44, 6), rng.integers(1, most, 6)) for _ in range(3)]
         base = random_layers(rng, 12, [20, 10], 1)
