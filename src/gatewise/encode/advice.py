@@ -28,7 +28,7 @@ def is_id_like(counts: NDArray[np.int64], n_kept: int) -> bool:
     >>> is_id_like(np.ones(500, int), 64), is_id_like(np.full(500, 9), 64)
     (True, False)
     """
-    return len(counts) > n_kept and len(counts) > MANY * counts.sum()
+    return bool(len(counts) > n_kept and len(counts) > MANY * counts.sum())
 
 
 def warn_of_categories(name: str, counts: NDArray[np.int64], n_kept: int) -> None:

@@ -28,6 +28,9 @@ from gatewise.estimators.tables import POSITIVE_INTEGER
 from gatewise.estimators.targets import ValueTargets, Weights, describe_values
 from gatewise.model import Model
 
+BITS_PER_KEPT = 8
+"""Bits per column of a dense table of which columns were screened: with fewer, thresholds miss the best question."""
+
 
 class BoostedEstimator(RatedEstimator):
     """What `LogicClassifier`, which documents the parameters, and `LogicRegressor` share."""
@@ -120,12 +123,15 @@ class BoostedEstimator(RatedEstimator):
         """Choose bits; of very many columns of numbers only those that explain most."""
         self._seed = self._draw_seed()
         self._screening = screen(table, self._as_goals(targets), weights, seed=self._seed)
+        max_bits, kept = self.max_bits, self._screening.kept
+        if max_bits is None and kept is not None and not self._screening.is_linear:
+            max_bits = BITS_PER_KEPT * len(kept)
         return Encoder.fit(
             table,
-            max_bits=self.max_bits,
+            max_bits=max_bits,
             max_thresholds=self.max_thresholds,
             categorical=self.categorical,
-            only=self._screening.kept,
+            only=kept,
         )
 
     def _learn(

@@ -51,7 +51,7 @@ class TermPlan:
     >>> from gatewise import LogicClassifier
     >>> clf = LogicClassifier(random_state=0).fit([[0, 7], [1, 7]] * 50, [0, 1] * 50)
     >>> print(clf.plan_)
-    100 rows, 2 columns, 1 bit; 26 terms
+    100 rows, 2 columns, 1 bit; 139 terms
     columns without bits: 'x1'
     each row was set aside once, in 5 folds, because there are at most 5,000
     the number of terms is the least with nearly all of the best gain on these rows
