@@ -60,6 +60,8 @@ def draw_frontier(records: Records) -> Figure:
     for axes, (data, title) in zip(figure.subplots(1, len(titles)), titles.items(), strict=True):
         for method, color in COLORS.items():
             points = sorted(_frontier_points(records, data, method))
+            if not points:
+                continue
             axes.plot([x for x, _, _ in points], [y for _, y, _ in points], color=color, label=method, linewidth=1)
             for n_gates, accuracy, fill in points:
                 size = 8 if method in (OURS, OUR_CONVOLUTIONS) else 5
@@ -69,8 +71,9 @@ def draw_frontier(records: Records) -> Figure:
         axes.set_title(title)
         _clean(axes)
     figure.axes[0].set_ylabel("accuracy of the circuit on the test set, %")
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, frameon=False, loc="outside lower center", ncols=len(labels))
+    drawn = [each for axes in figure.axes for each in zip(*axes.get_legend_handles_labels(), strict=True)]
+    handles = {label: handle for handle, label in drawn}  # one for each method, whatever panels it is in
+    figure.legend(handles.values(), handles.keys(), frameon=False, loc="outside lower center", ncols=len(handles))
     return figure
 
 
