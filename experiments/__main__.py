@@ -1,10 +1,10 @@
 """Train, measure and record an experiment of the paper, or draw the records.
 
     python -m experiments NAME [--recipe paper|ours|baselines|giant] [--seeds N] [--epochs N] [--data DIR] [--runs DIR]
-    python -m experiments frontier|lut [--points NAME …] [--seeds N] [--epochs N] [--data DIR] [--runs DIR]
-    python -m experiments convolution [--points NAME …] [--seeds N] [--epochs N] [--data DIR] [--runs DIR]
+    python -m experiments frontier|lut|convolution [--points NAME …] [--seeds N] [--epochs N] [--data DIR] [--runs DIR]
     python -m experiments study-depth|study-operators|study-precision [--seeds N] [--epochs N] [--data DIR]
-    python -m experiments study-learned|study-lut [--points NAME …] [--vary CHOICE …] [--seeds N] [--epochs N]
+    python -m experiments study-learned|study-lut|study-convolution [--points NAME …] [--vary CHOICE …] [--seeds N]
+                          [--epochs N] [--data DIR]
     python -m experiments study-fixed [--vary CHOICE …] [--seeds N] [--epochs N] [--data DIR]
     python -m experiments splits [--seeds N] [--data DIR]
     python -m experiments figures
@@ -18,7 +18,7 @@ one.
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -30,8 +30,8 @@ from experiments.data import LOADERS, Dataset
 from experiments.giants import measure_giant
 from experiments.plans import CIFAR_LARGE, RECIPES, Plan, paper
 from experiments.points import lut
-from experiments.points.convolution import CONVOLUTIONS, RECIPE
-from experiments.points.frontier import POINTS, Point, list_changes, vary
+from experiments.points.convolution import CONVOLUTIONS, ConvolutionPoint
+from experiments.points.frontier import POINTS, Point, vary
 from experiments.report import records
 from experiments.report.figures import draw_figures
 from experiments.settings import SETTINGS
@@ -41,15 +41,20 @@ from experiments.training import train_network, validate
 
 RUNS = Path("build/experiments")
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
-FAMILIES: dict[str, dict[str, Point]] = {  # points of each command
+FAMILIES: dict[str, Mapping[str, Point | ConvolutionPoint]] = {  # points of each command
     "frontier": POINTS,
     "study-learned": POINTS,
-    "lut": {**lut.POINTS},
-    "study-lut": {**lut.POINTS},
+    "lut": lut.POINTS,
+    "study-lut": lut.POINTS,
+    "convolution": CONVOLUTIONS,
+    "study-convolution": CONVOLUTIONS,
 }
-NAMED = {**{command: list(points) for command, points in FAMILIES.items()}, RECIPE: list(CONVOLUTIONS)}
-OF_POINTS = list(list_changes(POINTS["mnist-8k"]))
-VARIED = {"study-learned": OF_POINTS, "study-lut": OF_POINTS, "study-fixed": list(CHANGES)}
+VARIED = {
+    "study-learned": list(POINTS["mnist-8k"].list_changes()),
+    "study-lut": list(lut.POINTS["mnist-lut-500"].list_changes()),
+    "study-convolution": list(CONVOLUTIONS["mnist-tree-s"].list_changes()),
+    "study-fixed": list(CHANGES),
+}
 
 
 def main() -> None:
@@ -72,7 +77,7 @@ def main() -> None:
     if min(args.seeds, args.threads, args.epochs or 1) < 1:
         parser.error("--seeds, --epochs and --threads must be at least 1")
     args.vary = choose(parser, "--vary", args.name, args.vary, VARIED.get(args.name, []))
-    args.points = choose(parser, "--points", args.name, args.points, NAMED.get(args.name, []))
+    args.points = choose(parser, "--points", args.name, args.points, list(FAMILIES.get(args.name, {})))
     is_recorded = not (args.train_only or args.name == "figures")
     args.run = start(recording=is_recorded, allow_dirty=args.allow_dirty) if is_recorded else {}
     torch.set_num_threads(args.threads)
@@ -102,19 +107,11 @@ def run_network(args: argparse.Namespace) -> None:
 
 
 def run_points(args: argparse.Namespace) -> None:
-    """Train, measure and record the points of the frontier, or of networks of tables."""
+    """Train, measure and record points: of the frontier, of networks of tables or of convolutions."""
     for name in args.points:
         point = FAMILIES[args.name][name]
         data = LOADERS[point.data](find_data(args.data))
         train_seeds(args, name, args.name, point.widths, point.plan(data), data)
-
-
-def run_convolutions(args: argparse.Namespace) -> None:
-    """Train, measure and record networks of convolutions."""
-    for name in args.points:
-        point = CONVOLUTIONS[name]
-        data = LOADERS[point.data](find_data(args.data))
-        train_seeds(args, name, RECIPE, (), point.plan(data), data)
 
 
 def train_seeds(
@@ -212,10 +209,11 @@ COMMANDS = {
     **{f"study-{name}": record_study for name in STUDIES},
     "study-learned": record_learned,
     "study-lut": record_learned,
+    "study-convolution": record_learned,
     "study-fixed": record_fixed,
     "frontier": run_points,
     "lut": run_points,
-    RECIPE: run_convolutions,
+    "convolution": run_points,
     "splits": record_splits,
     "figures": write_figures,
 }

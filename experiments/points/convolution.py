@@ -5,17 +5,18 @@ included.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import torch
 
 from experiments.data import Dataset
-from experiments.plans import RESIDUAL, Plan, plan_on_bits
+from experiments.plans import Plan, plan_on_bits
 from gatewise.nn import Bitwise, Residual, Softmax, strided_network, tree_network_cifar10, tree_network_mnist
 from gatewise.nn.parametrization import NO_CONSTANTS
-from gatewise.wiring import unique_wiring
+from gatewise.wiring import NearbyTaps, TapCandidates, unique_wiring
+from gatewise.wiring.taps import Taps
 
 RECIPE = "convolution"
 
@@ -25,7 +26,8 @@ class ConvolutionPoint:
     """A network of convolutions: its data, its architecture and size, and how it is trained.
 
     `make` takes the size `k`, `n_thresholds`, `tau`, a seed, and options of all layers; `pixels` is the largest shift
-    of an image.
+    of an image, and `residual` the logit of the gate A that weights begin with. Without `taps`, they are those of the
+    architecture.
     """
 
     name: str
@@ -35,12 +37,14 @@ class ConvolutionPoint:
     tau: float
     epochs: int
     n_thresholds: int = 3
-    temperature: float = 3.0
-    learning_rate: float = 0.05
+    temperature: float = 2.0
+    learning_rate: float = 0.1
+    residual: float = 2.0
     batch_size: int = 128
     pixels: int = 1
     mirror: bool = False
-    options: dict[str, Any] = field(default_factory=dict)
+    taps: Taps | None = None
+    widths: tuple[int, ...] = ()  # `make` knows those of its layers
 
     def plan(self, data: Dataset) -> Plan:
         """How it is trained, on all training images."""
@@ -59,16 +63,31 @@ class ConvolutionPoint:
 
     def build(self, seed: int) -> torch.nn.Module:
         """The network of a seed; its layers share one temperature."""
+        options = {} if self.taps is None else {"taps": self.taps}
         return self.make(
             k=self.k,
             n_thresholds=self.n_thresholds,
             tau=self.tau,
             seed=seed,
             sampling=Bitwise(self.temperature),
-            parametrization=Softmax(NO_CONSTANTS, initialization=Residual(RESIDUAL)),
+            parametrization=Softmax(NO_CONSTANTS, initialization=Residual(self.residual)),
             wiring=unique_wiring,
-            **self.options,
+            **options,
         )
+
+    def list_changes(self) -> dict[str, list[Any]]:
+        """Other values of each choice that the study varies."""
+        n = self.n_thresholds
+        return {
+            "tau": [self.tau / 1.4, self.tau * 1.4],
+            "learning_rate": [self.learning_rate / 2, self.learning_rate * 2],
+            "temperature": [self.temperature / 2, self.temperature * 2],
+            "residual": [self.residual / 2, self.residual * 1.5],
+            "taps": [NearbyTaps(), TapCandidates()],
+            "n_thresholds": [max(1, n // 2), 2 * n + 1],
+            "pixels": [max(0, self.pixels - 1), self.pixels + 1],
+            "batch_size": [2 * self.batch_size],
+        }
 
 
 _MNIST = ConvolutionPoint("mnist-tree-s", "mnist", tree_network_mnist, k=16, tau=6.5, epochs=30)

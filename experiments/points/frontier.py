@@ -6,7 +6,7 @@ varies the settings one at a time, on images held out; those of sizes that it wa
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from experiments.data import Dataset
 from experiments.plans import Plan, plan_on_bits
@@ -57,6 +57,24 @@ class Point:
                 "sampling": Bitwise(self.temperature),
             },
         )
+
+    def list_changes(self) -> dict[str, list[Any]]:
+        """Other values of each choice that the study varies."""
+        n_gates, n = sum(self.widths), self.n_thresholds
+        quarter = n_gates // 40 * 10  # ten groups must divide a layer
+        return {
+            "tau": [self.tau / 1.4, self.tau * 1.4],
+            "learning_rate": [self.learning_rate / 2, self.learning_rate * 2],
+            "temperature": [self.temperature / 2, self.temperature * 2],
+            "k": [self.k // 2, self.k * 2],
+            "radius": [self.radius - 2, self.radius + 2],
+            "pixels": [max(0, self.pixels - 1), self.pixels + 1],
+            "n_thresholds": [max(1, n // 2), 2 * n + 1],
+            "batch_size": [2 * self.batch_size],
+            "exchange": [None, Exchange()],
+            "mirror": [not self.mirror],
+            "widths": [(n_gates,), (n_gates // 2,) * 2, (quarter, n_gates - quarter), (n_gates // 30 * 10,) * 3],
+        }
 
 
 _MNIST = Point("mnist-8k", "mnist", (3000, 5000), tau=10.0, epochs=60)
@@ -147,31 +165,22 @@ PUBLISHED = (
 )
 
 
-def vary(point: Point, choices: Iterable[str]) -> Iterator[tuple[str, Point]]:
+class Varied(Protocol):
+    """A point that knows other values of each choice that a study varies."""
+
+    def list_changes(self) -> dict[str, list[Any]]:
+        """Values by the name of the field."""
+
+
+P = TypeVar("P", bound=Varied)
+
+
+def vary(point: P, choices: Iterable[str]) -> Iterator[tuple[str, P]]:
     """The point itself, and others that differ from it in one of the choices named."""
     yield "as it is", point
-    changes = list_changes(point)
+    changes = point.list_changes()
     for name in choices:
         for value in changes[name]:
             if value != getattr(point, name):
                 shown = f"{value:.3g}" if isinstance(value, float) else value
-                yield f"{name} {shown}", replace(point, **{name: value})
-
-
-def list_changes(point: Point) -> dict[str, list[Any]]:
-    """Other values of each choice that the study varies."""
-    n_gates, n = sum(point.widths), point.n_thresholds
-    quarter = n_gates // 40 * 10  # ten groups must divide a layer
-    return {
-        "tau": [point.tau / 1.4, point.tau * 1.4],
-        "learning_rate": [point.learning_rate / 2, point.learning_rate * 2],
-        "temperature": [point.temperature / 2, point.temperature * 2],
-        "k": [point.k // 2, point.k * 2],
-        "radius": [point.radius - 2, point.radius + 2],
-        "pixels": [max(0, point.pixels - 1), point.pixels + 1],
-        "n_thresholds": [max(1, n // 2), 2 * n + 1],
-        "batch_size": [2 * point.batch_size],
-        "exchange": [None, Exchange()],
-        "mirror": [not point.mirror],
-        "widths": [(n_gates,), (n_gates // 2,) * 2, (quarter, n_gates - quarter), (n_gates // 30 * 10,) * 3],
-    }
+                yield f"{name} {shown}", replace(point, **{name: value})  # type: ignore[type-var]

@@ -115,7 +115,7 @@ def test_a_point_of_the_frontier_is_trained_validated_and_shown(data: Dataset, t
     assert measured["gap"] == 0
     validated = training.validate("as it is", point.widths, point.plan(data), data, seed=0, epochs=2)
     assert validated["epochs"] == 2
-    choices = frontier.list_changes(point)
+    choices = point.list_changes()
     labels = [label for label, _ in frontier.vary(point, choices)]
     assert len(set(labels)) == len(labels) > 10
     assert [label for label, _ in frontier.vary(point, ["tau"])] == ["as it is", "tau 1.43", "tau 2.8"]
@@ -160,6 +160,16 @@ def test_points_are_networks_of_their_data() -> None:
         small = dataclasses.replace(point, k=2)
         rows = torch.zeros(2, math.prod(sides[point.data]) * point.n_thresholds)
         assert small.build(0)(rows).shape == (2, 10)
+        labels = [label for label, _ in frontier.vary(point, point.list_changes())]
+        assert len(set(labels)) == len(labels) > 10
+
+
+def test_a_study_of_convolutions_builds_what_it_varies() -> None:
+    point = dataclasses.replace(CONVOLUTIONS["mnist-tree-s"], k=2)
+    varied = dict(frontier.vary(point, ["taps", "residual"]))
+    kinds = [type(each.build(0)[1]).__name__ for each in varied.values()]
+    assert kinds == ["LogicConv2d", "LogicConv2d", "LearnedConv2d", "LogicConv2d", "LogicConv2d"]
+    assert varied["residual 1"].residual == 1.0
 
 
 def make_tiny_convolution(*, k: int, **options: Any) -> torch.nn.Module:
