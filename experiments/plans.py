@@ -7,7 +7,7 @@ networks is scaled by the root of their width.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -20,7 +20,7 @@ from gatewise.encode import Encoder
 from gatewise.encode.columns import Categorical, Column, Numeric
 from gatewise.nn import Bitwise, Residual, Softmax
 from gatewise.nn.parametrization import NO_CONSTANTS
-from gatewise.train import Chain, Constant, Cosine, Exchange, Mirror, Shift
+from gatewise.train import Chain, Constant, Cosine, Erase, Exchange, Mirror, Shift, Warp
 from gatewise.train.augment import Augment
 from gatewise.train.recipe import Schedule
 from gatewise.wiring import AllInputs, ButterflyWiring, NearbyWiring, unique_wiring
@@ -68,6 +68,7 @@ class Plan:
     exception_gates: int = 2
     is_synthesized: bool = False
     exchange: Exchange | None = None
+    label_smoothing: float = 0.0
     widths: tuple[int, ...] | None = None  # instead of the setting's
     build: Callable[[int], Module] | None = None
     options: dict[str, Any] = field(default_factory=dict)  # of the network
@@ -164,11 +165,18 @@ def plan_on_bits(
     learning_rate: float,
     pixels: int,
     mirror: bool,
+    warp: Mapping[str, float] | None = None,
+    erase: int = 0,
     **others: Any,
 ) -> Plan:
-    """Images, shifted and perhaps mirrored, all of them, trained hard from the first step on; `others` of `Plan`."""
-    steps: list[Augment] = [Shift(shape, pixels, n_thresholds)]
+    """Images, all of them, trained hard from the first step on; `others` of `Plan`.
+
+    They are shifted by `pixels`, and perhaps warped, mirrored, and blackened in rectangles of at most `erase` pixels.
+    """
+    steps: list[Augment] = [Warp(shape, n_thresholds=n_thresholds, **warp)] if warp else []
+    steps += [Shift(shape, pixels, n_thresholds)]
     steps += [Mirror(shape, n_thresholds)] if mirror else []
+    steps += [Erase(shape, erase, n_thresholds)] if erase else []
     stages = (Stage(epochs, Cosine(learning_rate, warmup=WARMUP)),)
     return Plan(Encoder.images(shape, n_thresholds), stages, augment=Chain(*steps), held_out=0.0, **others)
 

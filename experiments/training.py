@@ -58,7 +58,7 @@ def train_network(
 def _train_stages(
     widths: Sequence[int], plan: Plan, rows: Bits, seed: int, folder: Path | None, report: Callable[[str], None]
 ) -> Trained:
-    task = Classification(int(rows.targets.max()) + 1)
+    task = Classification(int(rows.targets.max()) + 1, plan.label_smoothing)
     training, validation = split(rows, plan.held_out, seed=seed) if plan.held_out else (rows, None)
     training = training.take(np.tile(np.arange(len(training)), plan.repeats)) if plan.repeats > 1 else training
     net = _build(task, rows, widths, plan, seed)

@@ -4,7 +4,7 @@ In: the name of a point. Out: its network and how it is trained, and what others
 varies the settings one at a time, on images held out; those of sizes that it was not run for are taken from others.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -15,12 +15,16 @@ from gatewise.train import Exchange
 from gatewise.wiring import NearbyCandidates
 
 
+WARPS = ({"degrees": 10.0, "stretch": 0.1}, {"bend": 0.7}, {"degrees": 10.0, "stretch": 0.1, "bend": 0.5})
+
+
 @dataclass(frozen=True)
 class Point:
     """A network of the frontier: its data, its layers, and how it is trained.
 
     A pin of the first layer has `k` candidates, at most `radius` pixels from its gate, and `exchange` replaces those
-    that lose; `pixels` is the largest shift of an image.
+    that lose; `pixels` is the largest shift of an image, `warp` has arguments of `gatewise.train.Warp`, and `erase` is
+    the largest side of a rectangle that is blackened.
     """
 
     name: str
@@ -36,6 +40,9 @@ class Point:
     batch_size: int = 128
     pixels: int = 1
     mirror: bool = False
+    warp: Mapping[str, float] | None = None
+    erase: int = 0
+    label_smoothing: float = 0.0
     exchange: Exchange | None = None
 
     def plan(self, data: Dataset) -> Plan:
@@ -48,6 +55,9 @@ class Point:
             learning_rate=self.learning_rate,
             pixels=self.pixels,
             mirror=self.mirror,
+            warp=self.warp,
+            erase=self.erase,
+            label_smoothing=self.label_smoothing,
             tau=self.tau,
             batch_size=self.batch_size,
             is_synthesized=True,
@@ -73,6 +83,9 @@ class Point:
             "batch_size": [2 * self.batch_size],
             "exchange": [None, Exchange()],
             "mirror": [not self.mirror],
+            "warp": [None, *WARPS],
+            "erase": [0, 8],
+            "label_smoothing": [0.0, 0.1],
             "widths": [(n_gates,), (n_gates // 2,) * 2, (quarter, n_gates - quarter), (n_gates // 30 * 10,) * 3],
         }
 

@@ -198,36 +198,6 @@ def test_augmentation_is_applied_to_training_rows_only() -> None:
     assert result.history[-1].loss > 0.9  # nothing can be learned from blank rows
 
 
-@pytest.mark.parametrize("shape", [(4, 5), (2, 4, 5)])
-@pytest.mark.parametrize("dtype", [torch.bool, torch.float32])
-def test_shift_moves_images(shape: tuple[int, ...], dtype: torch.dtype) -> None:
-    images = (torch.rand(200, *shape, generator=seeded()) > 0.5).to(dtype)
-    moved = train.Shift(shape, pixels=2)(images.flatten(1), seeded(1)).view(images.shape)
-    assert moved.dtype == dtype
-    padded = torch.nn.functional.pad(images.float(), (2, 2, 2, 2)).to(dtype)
-    seen = set()
-    for image, wide in zip(moved, padded, strict=True):
-        places = [
-            (row, column)
-            for row in range(5)
-            for column in range(5)
-            if torch.equal(image, wide[..., row : row + 4, column : column + 5])
-        ]
-        assert places
-        seen.add(places[0])
-    assert len(seen) == 25
-
-
-def test_thresholds_of_a_pixel_move_together() -> None:
-    images = torch.randint(4, (50, 2, 4, 5), generator=seeded())
-    bits = torch.stack([images > threshold for threshold in range(3)], 4).flatten(1)
-    wide, narrow = {"shape": (2, 4, 5), "n_thresholds": 3}, {"shape": (2, 4, 5)}
-    both = [train.Chain(train.Shift(**kind, pixels=2), train.Mirror(**kind)) for kind in (wide, narrow)]
-    changed, expected = both[0](bits, seeded(1)), both[1](images.flatten(1), seeded(1))
-    assert torch.equal(changed.view(50, -1, 3).sum(2), expected)
-    assert not torch.equal(expected, images.flatten(1))
-
-
 def test_values_between_0_and_1_are_learned() -> None:
     rows = np.random.default_rng(0).random((200, 12), np.float32)
     data = train.Values(rows, (rows[:, 0] > 0.5).astype(int))
@@ -296,10 +266,6 @@ def diverge(step: int, n_steps: int) -> float:
         (lambda: train.Geometric(0.0, 1.0), ValueError, "start and end must be positive and finite, got 0.0"),
         (lambda: train.Exchange(1.0), ValueError, r"share must be in \[0, 1\)"),
         (lambda: train.Exchange(every=0), ValueError, "every must be an integer in 1"),
-        (lambda: train.Shift((3,)), ValueError, "shape must be"),
-        (lambda: train.Shift((3, 3), pixels=-1), ValueError, "pixels must be at least 0"),
-        (lambda: train.Mirror((3, 3), n_thresholds=0), ValueError, "n_thresholds must be at least 1"),
-        (lambda: train.Shift((3, 3))(torch.zeros(1, 8), seeded()), ValueError, r"shape \(1, 3, 3\) .*, got 8"),
     ],
 )
 def test_misuse_is_refused(call: Any, error: type[Exception], message: str) -> None:

@@ -4,13 +4,17 @@ Rows hold images as `Encoder.images` lays them out: channels, rows and columns o
 next to each other.
 """
 
+import math
 from collections.abc import Callable
 from typing import TypeAlias
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 Augment: TypeAlias = Callable[[Tensor, torch.Generator], Tensor]
+
+KNOT_DISTANCE = 7  # pixels between points that `Warp` bends an image by
 
 
 class Shift:
@@ -85,6 +89,125 @@ class Mirror:
 
     def __repr__(self) -> str:
         return f"Mirror({self.shape}, n_thresholds={self.n_thresholds})"
+
+
+class Warp:
+    """Turns, stretches and bends every image at random, by an angle, sizes and a field of its own.
+
+    A pixel's bits are counted, the counts are interpolated between neighboring pixels, and rounded. What comes in at
+    the border is 0.
+
+    Parameters
+    ----------
+    shape : (height, width) or (channels, height, width)
+        Of the image that a row holds.
+    degrees : float
+        Largest angle, to either side.
+    stretch : float
+        Largest change of height and of width, as a share of them.
+    bend : float
+        Standard deviation, in pixels, by which points seven pixels apart move; those between them follow.
+    n_thresholds : int
+        Bits a value; each is set if all bits before it are.
+
+    Examples
+    --------
+    >>> warp = Warp((3, 3), degrees=90.0)
+    >>> rows = torch.tensor([[False, True, False] * 3])
+    >>> warp(rows, torch.Generator().manual_seed(3)).int().view(3, 3)
+    tensor([[0, 0, 0],
+            [1, 1, 1],
+            [0, 0, 0]], dtype=torch.int32)
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        *,
+        degrees: float = 0.0,
+        stretch: float = 0.0,
+        bend: float = 0.0,
+        n_thresholds: int = 1,
+    ) -> None:
+        for name, value, largest in (("degrees", degrees, 180), ("stretch", stretch, 0.9), ("bend", bend, math.inf)):
+            if not 0 <= value <= largest:
+                raise ValueError(f"{name} must be from 0 to {largest}, got {value}")
+        self.shape, self.n_thresholds = tuple(shape), n_thresholds
+        self.degrees, self.stretch, self.bend = degrees, stretch, bend
+        self._image = (*_check_shape(shape, n_thresholds), n_thresholds)
+
+    def __call__(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        """x: (n, channels * height * width * n_thresholds), each row warped."""
+        counts = _as_images(x, self._image).sum(4).float()
+        places = self._draw_places(len(x), generator)
+        moved = functional.grid_sample(counts, places, align_corners=False)
+        bits = moved.unsqueeze(4) > torch.arange(self.n_thresholds) + 0.5
+        return bits.flatten(1).to(x.dtype)
+
+    def __repr__(self) -> str:
+        how = f"degrees={self.degrees}, stretch={self.stretch}, bend={self.bend}"
+        return f"Warp({self.shape}, {how}, n_thresholds={self.n_thresholds})"
+
+    def _draw_places(self, n: int, generator: torch.Generator) -> Tensor:
+        """Where each pixel comes from, (n, height, width, 2), as `grid_sample` counts: -1 to 1 across the image."""
+        _, height, width, _ = self._image
+        angle, across, down = 2 * torch.rand(3, n, generator=generator) - 1
+        angle = angle * math.radians(self.degrees)
+        across, down = 1 + self.stretch * across, 1 + self.stretch * down
+        # Coordinates are shares of the sides, so that turning an image that is not a square must rescale them.
+        rows = [angle.cos() * across, -angle.sin() * down * (height / width), torch.zeros(n)]
+        rows += [angle.sin() * across * (width / height), angle.cos() * down, torch.zeros(n)]
+        places = functional.affine_grid(torch.stack(rows, 1).view(n, 2, 3), [n, 1, height, width], align_corners=False)
+        if self.bend == 0:
+            return places
+        knots = [-(-side // KNOT_DISTANCE) + 1 for side in (height, width)]
+        field = self.bend * torch.randn(n, 2, *knots, generator=generator)
+        field = functional.interpolate(field, (height, width), mode="bilinear", align_corners=True)
+        return places + field.permute(0, 2, 3, 1) * torch.tensor([2 / width, 2 / height])
+
+
+class Erase:
+    """Blackens a rectangle of every other image, at random.
+
+    Parameters
+    ----------
+    shape : (height, width) or (channels, height, width)
+        Of the image that a row holds.
+    pixels : int
+        Largest side of the rectangle.
+    n_thresholds : int
+        Bits a value.
+
+    Examples
+    --------
+    >>> rows = torch.ones(2, 3, dtype=torch.int64)
+    >>> Erase((1, 3), pixels=2)(rows, torch.Generator().manual_seed(2)).tolist()
+    [[1, 1, 1], [0, 0, 1]]
+    """
+
+    def __init__(self, shape: tuple[int, ...], pixels: int, n_thresholds: int = 1) -> None:
+        self.shape, self.pixels, self.n_thresholds = tuple(shape), pixels, n_thresholds
+        self._image = (*_check_shape(shape, n_thresholds), n_thresholds)
+        if not 1 <= pixels <= max(self._image[1:3]):
+            raise ValueError(f"pixels must be from 1 to the larger side of {self.shape}, got {pixels}")
+
+    def __call__(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        """x: (n, channels * height * width * n_thresholds), about half of the rows with a hole."""
+        n, (_, height, width, _) = len(x), self._image
+        erased = torch.randint(2, (n, 1), generator=generator).bool()
+        inside = [self._draw_span(n, side, generator) for side in (height, width)]
+        holes = (inside[0] & erased).unsqueeze(2) & inside[1].unsqueeze(1)
+        return _as_images(x, self._image).masked_fill(holes[:, None, :, :, None], 0).flatten(1)
+
+    def __repr__(self) -> str:
+        return f"Erase({self.shape}, pixels={self.pixels}, n_thresholds={self.n_thresholds})"
+
+    def _draw_span(self, n: int, side: int, generator: torch.Generator) -> Tensor:
+        """Which rows, or columns, of each image are in its rectangle, (n, side)."""
+        length = torch.randint(1, min(self.pixels, side) + 1, (n, 1), generator=generator)
+        start = (torch.rand(n, 1, generator=generator) * (side - length + 1)).long()
+        position = torch.arange(side)
+        return (position >= start) & (position < start + length)
 
 
 class Chain:
