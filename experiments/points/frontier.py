@@ -14,7 +14,6 @@ from gatewise.nn import Bitwise
 from gatewise.train import Exchange
 from gatewise.wiring import NearbyCandidates
 
-
 WARPS = ({"degrees": 10.0, "stretch": 0.1}, {"bend": 0.7}, {"degrees": 10.0, "stretch": 0.1, "bend": 0.5})
 
 
