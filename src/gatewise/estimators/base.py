@@ -4,6 +4,7 @@ In: a table and its targets. Out: `model_`, and what training recorded.
 """
 
 import os
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -28,8 +29,12 @@ class ConvergenceWarning(exceptions.ConvergenceWarning):  # type: ignore[misc]
     """Training learned nothing."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LogicEstimator(TableEstimator):
-    """How estimators fit and predict; a subclass says how a table is learned from, another one what targets are."""
+    """How estimators fit and predict; a subclass says how a table is learned from, another one what targets are.
+
+    Fields are parameters: each class lists its own, and scikit-learn reads all of them off the `__init__` they make.
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "max_bits": [POSITIVE_INTEGER, None],
@@ -38,9 +43,11 @@ class LogicEstimator(TableEstimator):
         "n_iter_no_change": [POSITIVE_INTEGER],
         "random_state": ["random_state"],
     }
-    categorical: list[str | int] | None
-    max_bits: int | None
-    random_state: Any
+    max_bits: int | None = None
+    categorical: list[str | int] | None = None
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 50
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn a circuit.

@@ -4,7 +4,7 @@ In: a table and its targets. Out: a model, what was chosen for it (`plan_`), and
 """
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -32,6 +32,7 @@ BITS_PER_KEPT = 8
 """Bits per column of a dense table of which columns were screened: with fewer, thresholds miss the best question."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BoostedEstimator(RatedEstimator):
     """What `LogicClassifier`, which documents the parameters, and `LogicRegressor` share."""
 
@@ -47,36 +48,14 @@ class BoostedEstimator(RatedEstimator):
         "verbose": ["verbose"],
     }
 
-    def __init__(
-        self,
-        *,
-        learning_rate: float = 0.2,
-        max_iter: int = 1000,
-        depth: int = 3,
-        l2_regularization: float = 1.0,
-        max_thresholds: int = 254,
-        max_bits: int | None = None,
-        categorical: list[str | int] | None = None,
-        early_stopping: bool = True,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 50,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int | bool = 0,
-    ) -> None:
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.depth = depth
-        self.l2_regularization = l2_regularization
-        self.max_thresholds = max_thresholds
-        self.max_bits = max_bits
-        self.categorical = categorical
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    learning_rate: float = 0.2
+    max_iter: int = 1000
+    depth: int = 3
+    l2_regularization: float = 1.0
+    max_thresholds: int = 254
+    early_stopping: bool = True
+    n_jobs: int | None = None
+    verbose: int | bool = 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Self:
         """Learn a circuit.
@@ -193,6 +172,7 @@ class BoostedEstimator(RatedEstimator):
         return held_out, join_targets(encoded, targets, others)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LogicClassifier(LabelTargets, BoostedEstimator):
     """A classifier that is a circuit of logic gates.
 
@@ -265,41 +245,6 @@ class LogicClassifier(LabelTargets, BoostedEstimator):
         **BoostedEstimator._parameter_constraints,
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
-
-    def __init__(
-        self,
-        *,
-        class_weight: dict[Any, float] | str | None = None,
-        learning_rate: float = 0.2,
-        max_iter: int = 1000,
-        depth: int = 3,
-        l2_regularization: float = 1.0,
-        max_thresholds: int = 254,
-        max_bits: int | None = None,
-        categorical: list[str | int] | None = None,
-        early_stopping: bool = True,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 50,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int | bool = 0,
-    ) -> None:
-        super().__init__(
-            learning_rate=learning_rate,
-            max_iter=max_iter,
-            depth=depth,
-            l2_regularization=l2_regularization,
-            max_thresholds=max_thresholds,
-            max_bits=max_bits,
-            categorical=categorical,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.class_weight = class_weight
 
     def _fit_terms(self, boosting: Boosting, encoded: EncodedTable, targets: NDArray[Any], threads: int) -> Fitted:
         if targets.ndim == 2:

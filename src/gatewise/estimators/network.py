@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +27,7 @@ class NetworkConvergenceWarning(ConvergenceWarning, train.ConvergenceWarning):
     """A network learned nothing. It can be filtered as a warning of scikit-learn and as one of `gatewise.train`."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NetworkEstimator(LogicEstimator):
     """What `NetworkClassifier`, which documents the parameters, and `NetworkRegressor` share."""
 
@@ -41,34 +43,13 @@ class NetworkEstimator(LogicEstimator):
         "progress": ["boolean"],
     }
 
-    def __init__(
-        self,
-        *,
-        width: int | None = None,
-        depth: int | None = None,
-        max_bits: int | None = None,
-        categorical: list[str | int] | None = None,
-        learning_rate: float = 0.1,
-        batch_size: int | None = None,
-        max_iter: int | None = None,
-        early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 50,
-        random_state: Any = None,
-        progress: bool = False,
-    ) -> None:
-        self.width = width
-        self.depth = depth
-        self.max_bits = max_bits
-        self.categorical = categorical
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.max_iter = max_iter
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.random_state = random_state
-        self.progress = progress
+    width: int | None = None
+    depth: int | None = None
+    learning_rate: float = 0.1
+    batch_size: int | None = None
+    max_iter: int | None = None
+    early_stopping: bool | str = "auto"
+    progress: bool = False
 
     def _forget(self, encoder: Encoder, n_rows: int) -> None:
         self.history_: train.History | None = None
@@ -133,6 +114,7 @@ class NetworkEstimator(LogicEstimator):
         )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NetworkClassifier(ClassTargets, NetworkEstimator):
     """A classifier that is a circuit, learned by a network of gates and gradient descent.
 
@@ -198,40 +180,7 @@ class NetworkClassifier(ClassTargets, NetworkEstimator):
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
 
-    def __init__(
-        self,
-        *,
-        tau: float | None = None,
-        class_weight: dict[Any, float] | str | None = None,
-        width: int | None = None,
-        depth: int | None = None,
-        max_bits: int | None = None,
-        categorical: list[str | int] | None = None,
-        learning_rate: float = 0.1,
-        batch_size: int | None = None,
-        max_iter: int | None = None,
-        early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 50,
-        random_state: Any = None,
-        progress: bool = False,
-    ) -> None:
-        super().__init__(
-            width=width,
-            depth=depth,
-            max_bits=max_bits,
-            categorical=categorical,
-            learning_rate=learning_rate,
-            batch_size=batch_size,
-            max_iter=max_iter,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            random_state=random_state,
-            progress=progress,
-        )
-        self.tau = tau
-        self.class_weight = class_weight
+    tau: float | None = None
 
     def _network_options(self) -> dict[str, Any]:
         return {"tau": self.tau}

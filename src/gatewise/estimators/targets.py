@@ -3,6 +3,7 @@
 In: y as users have it. Out: arrays to learn from, and a model where there is nothing to learn.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,11 @@ from gatewise.model import Model
 Weights = NDArray[np.floating[Any]] | None
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ClassTargets(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
     """An estimator of classes; it has a parameter `class_weight`."""
 
-    class_weight: dict[Any, float] | str | None
+    class_weight: dict[Any, float] | str | None = None
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Predict the probability of each class.

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,14 @@ FIRST_SHARE, FIRST_SECONDS = 0.05, 0.5
 
 Confirm: TypeAlias = Callable[[tuple[Row, ...]], tuple[Any, ...] | None]
 """Gives what models answer to the rows of a counterexample, or None if they are none."""
+
+
+class How(TypedDict, total=False):
+    """How long and in which way an answer is looked for; see `always`."""
+
+    limit: float
+    method: Method
+    proof: str | None
 
 
 @dataclass(frozen=True)

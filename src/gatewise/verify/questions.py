@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from gatewise.model import Model
 from gatewise.verify.answers import Bounds, Range, Verdict
 from gatewise.verify.asking import (
     Case,
+    How,
     Question,
     beating,
     check_pair,
@@ -92,15 +93,7 @@ def always(
     return question.settle(f"rows{_words(given)} get {_words_of_then(then)}", cases, confirm)
 
 
-def reachable(
-    model: Model,
-    answer: Any,
-    given: Given | None = None,
-    *,
-    limit: float = LIMIT,
-    method: Method = "auto",
-    proof: str | None = None,
-) -> Verdict:
+def reachable(model: Model, answer: Any, given: Given | None = None, **how: Unpack[How]) -> Verdict:
     """Whether a class is never the answer; refuted by a row that gets it.
 
     Parameters
@@ -114,7 +107,7 @@ def reachable(
     (i,) = find_answers(model, [answer])
     assert isinstance(model.head, Classes)
     others = [label for j, label in enumerate(model.head.labels) if j != i]
-    verdict = always(model, given, then=others, limit=limit, method=method, proof=proof)
+    verdict = always(model, given, then=others, **how)
     claim = f"rows{_words(given)} never get {answer}"
     return Verdict(claim, verdict.status, verdict.effort, verdict.counterexample, verdict.answers)
 

@@ -30,8 +30,8 @@ class Taps(Protocol):
 
 
 @dataclass(frozen=True)
-class RandomTaps:
-    """Values drawn evenly from a window of few channels, no value twice before all were drawn.
+class WindowTaps:
+    """Taps in windows of few channels.
 
     Channels are dealt out to the trees one after the other, in random order, so that all are read about equally often.
 
@@ -39,12 +39,6 @@ class RandomTaps:
     ----------
     channels : int
         That a tree reads from, at most as many as come in.
-
-    Examples
-    --------
-    >>> taps = RandomTaps(2)(7, 0, in_channels=4, out_channels=2, kernel_size=(3, 3), depth=3)
-    >>> taps.shape, sorted({*(taps.reshape(2, 2, 4)[:, 0] // 9).ravel().tolist()})
-    ((2, 8), [2, 3])
     """
 
     channels: int = 2
@@ -55,16 +49,38 @@ class RandomTaps:
     def __call__(
         self, seed: int, layer: int, *, in_channels: int, out_channels: int, kernel_size: Pair, depth: int
     ) -> NDArray[np.int32]:
-        """Taps of a layer, int32 (2, out_channels * 2**(depth - 1)); see `Taps`."""
+        """Taps of a layer, int32 (2, out_channels * 2**(depth - 1)), or so many candidates for each; see `Taps`."""
         key, *_ = key_of_layer(seed, layer, in_channels, out_channels)
         chosen = deal_channels(key, in_channels, out_channels, self.channels)
-        n_values = count_values(self.channels, kernel_size)
-        values = _draw_pairs(key, n_values, out_channels, 1 << (depth - 1))
-        return _place(values, chosen, kernel_size)
+        return _place(self._draw(key, out_channels, 1 << (depth - 1), kernel_size), chosen, kernel_size)
+
+    def _draw(self, key: Words, n_trees: int, n_gates: int, kernel_size: Pair) -> NDArray[np.int64]:
+        """Values of a window of the channels that a tree reads, (2, n_trees, n_gates), or (2, n_trees, n_gates, k)."""
+        raise NotImplementedError(f"{type(self).__name__} must draw taps")
 
 
 @dataclass(frozen=True)
-class NearbyTaps:
+class RandomTaps(WindowTaps):
+    """Values drawn evenly from a window of few channels, no value twice before all were drawn.
+
+    Parameters
+    ----------
+    channels : int
+        That a tree reads from, at most as many as come in; they are dealt out to the trees one after the other.
+
+    Examples
+    --------
+    >>> taps = RandomTaps(2)(7, 0, in_channels=4, out_channels=2, kernel_size=(3, 3), depth=3)
+    >>> taps.shape, sorted({*(taps.reshape(2, 2, 4)[:, 0] // 9).ravel().tolist()})
+    ((2, 8), [2, 3])
+    """
+
+    def _draw(self, key: Words, n_trees: int, n_gates: int, kernel_size: Pair) -> NDArray[np.int64]:
+        return _draw_pairs(key, count_values(self.channels, kernel_size), n_trees, n_gates)
+
+
+@dataclass(frozen=True)
+class NearbyTaps(WindowTaps):
     """Pairs of values that lie at most `reach` pixels apart, drawn from a window of few channels.
 
     Parameters
@@ -81,24 +97,18 @@ class NearbyTaps:
     (1, 1, False)
     """
 
-    channels: int = 2
     reach: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "channels", as_integer("channels", self.channels, 1, MAX_CHANNELS))
+        super().__post_init__()
         object.__setattr__(self, "reach", as_integer("reach", self.reach, 0, MAX_CHANNELS))
 
-    def __call__(
-        self, seed: int, layer: int, *, in_channels: int, out_channels: int, kernel_size: Pair, depth: int
-    ) -> NDArray[np.int32]:
-        """Taps of a layer, int32 (2, out_channels * 2**(depth - 1)); see `Taps`."""
-        key, *_ = key_of_layer(seed, layer, in_channels, out_channels)
-        chosen = deal_channels(key, in_channels, out_channels, self.channels)
+    def _draw(self, key: Words, n_trees: int, n_gates: int, kernel_size: Pair) -> NDArray[np.int64]:
         n_values = count_values(self.channels, kernel_size)
         if self.channels == 1 and self.reach == 0:
             raise ValueError("reach must be at least 1 for taps in one channel, got 0")
-        first, _ = _draw_pairs(key, n_values, out_channels, 1 << (depth - 1))
-        return _place(np.stack([first, self._draw_neighbors(key, first, kernel_size)]), chosen, kernel_size)
+        first, _ = _draw_pairs(key, n_values, n_trees, n_gates)
+        return np.stack([first, self._draw_neighbors(key, first, kernel_size)])
 
     def _draw_neighbors(self, key: Words, first: NDArray[np.int64], kernel_size: Pair) -> NDArray[np.int64]:
         """Another value near each value, all of them equally likely."""
@@ -118,7 +128,7 @@ class NearbyTaps:
 
 
 @dataclass(frozen=True)
-class TapCandidates:
+class TapCandidates(WindowTaps):
     """Candidates for taps that are learned: `k` values for each operand, all different, from a window of few channels.
 
     Parameters
@@ -134,26 +144,20 @@ class TapCandidates:
     (2, 8, 4)
     """
 
-    channels: int = 2
     k: int = 8
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "channels", as_integer("channels", self.channels, 1, MAX_CHANNELS))
+        super().__post_init__()
         object.__setattr__(self, "k", as_integer("k", self.k, 2, MAX_CHANNELS))
 
-    def __call__(
-        self, seed: int, layer: int, *, in_channels: int, out_channels: int, kernel_size: Pair, depth: int
-    ) -> NDArray[np.int32]:
-        """Candidates of a layer, int32 (2, out_channels * 2**(depth - 1), k)."""
-        key, *_ = key_of_layer(seed, layer, in_channels, out_channels)
-        chosen = deal_channels(key, in_channels, out_channels, self.channels)
+    def _draw(self, key: Words, n_trees: int, n_gates: int, kernel_size: Pair) -> NDArray[np.int64]:
         n_values = count_values(self.channels, kernel_size)
         if self.k > n_values:
             raise ValueError(f"k must be at most {n_values}, the values of a window, got {self.k}")
-        n_pins = 2 * out_channels << (depth - 1)
+        n_pins = 2 * n_trees * n_gates
         keys = np.repeat(_own_keys(key, TAG_PLACES, n_pins), self.k)
         places = permute(keys, np.tile(np.arange(self.k, dtype=np.uint64), n_pins), n_values).astype(np.int64)
-        return _place(places.reshape(2, out_channels, -1), chosen, kernel_size).reshape(2, -1, self.k)
+        return places.reshape(2, n_trees, n_gates, self.k)
 
 
 def deal_channels(key: Words, in_channels: int, out_channels: int, n_each: int) -> NDArray[np.int64]:
@@ -200,11 +204,12 @@ def _draw_pairs(key: Words, n_values: int, n_trees: int, n_gates: int) -> NDArra
 
 
 def _place(values: NDArray[np.int64], chosen: NDArray[np.int64], kernel_size: Pair) -> NDArray[np.int32]:
-    """Positions in a window of all channels, of values in windows of the chosen ones, (2, n_trees, n) -> (2, -1)."""
+    """Positions in a window of all channels, of values in windows of the chosen ones; the trees one after the other."""
     n_values = kernel_size[0] * kernel_size[1]
     channel, place = np.divmod(values, n_values)
-    tree = np.arange(len(chosen))[:, None]
-    return (chosen[tree, channel] * n_values + place).astype(np.int32).reshape(2, -1)
+    tree = np.arange(len(chosen)).reshape(-1, *[1] * (values.ndim - 2))
+    placed: NDArray[np.int32] = (chosen[tree, channel] * n_values + place).astype(np.int32)
+    return placed.reshape(2, -1, *values.shape[3:])
 
 
 def _own_keys(key: Words, tag: int, n: int) -> Words:

@@ -6,20 +6,20 @@ to its classes, `LogicConv2d` and `LearnedConv2d`.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 from torch.nn.functional import unfold
 
 from gatewise.checks import as_integer
 from gatewise.nn import functional
-from gatewise.nn.base import GateModule, check_bits, check_tensor
+from gatewise.nn.base import GateModule, check_bits, check_tensor, settle_seed
 from gatewise.nn.parametrization import Parametrization
 from gatewise.nn.sampling import Bitwise, Sampling
-from gatewise.wiring.taps import MAX_CHANNELS
+from gatewise.wiring.taps import MAX_CHANNELS, Taps
 from gatewise.wiring.window import MAX_DEPTH, Pair, Shape, Window
 
 
@@ -41,6 +41,20 @@ class Level(NamedTuple):
     n_positions: int
 
 
+class Settings(TypedDict, total=False):
+    """What every convolution can be told by name, beside what its leaves read; see `LogicConv2d`."""
+
+    depth: int
+    stride: int | Pair
+    padding: int | Pair
+    parametrization: Parametrization | None
+    sampling: Sampling | None
+    seed: int | None
+    position: int
+    grad_factor: float
+    generator: torch.Generator | None
+
+
 class Convolution(GateModule):
     """Trees of gates with weights; see `LogicConv2d` for the parameters.
 
@@ -55,16 +69,23 @@ class Convolution(GateModule):
         self,
         in_channels: int,
         out_channels: int,
-        window: Window,
-        depth: int,
+        kernel_size: int | Pair,
         *,
-        parametrization: Parametrization,
-        sampling: Sampling,
-        grad_factor: float,
-        seed: int,
-        position: int,
-        generator: torch.Generator,
+        leaves: Taps | ArrayLike | None,
+        depth: int = 3,
+        stride: int | Pair = 1,
+        padding: int | Pair = 0,
+        parametrization: Parametrization | None = None,
+        sampling: Sampling | None = None,
+        seed: int | None = None,
+        position: int = 0,
+        grad_factor: float = 1.0,
+        generator: torch.Generator | None = None,
     ) -> None:
+        seed, generator = settle_seed(seed, position, generator)
+        window = Window(kernel_size, stride, padding)
+        own = self._defaults()
+        parametrization, sampling = parametrization or own[0], sampling or own[1]
         super().__init__(
             parametrization=parametrization, sampling=sampling, grad_factor=grad_factor, seed=seed, position=position
         )
@@ -74,6 +95,15 @@ class Convolution(GateModule):
         self.window = window
         sizes = [self.out_channels << level for level in reversed(range(self.depth))]
         self.weights = nn.ParameterList(nn.Parameter(parametrization.initialize(n, generator)) for n in sizes)
+        self._connect(leaves, generator)
+
+    def _defaults(self) -> tuple[Parametrization, Sampling]:
+        """What counts if none is given."""
+        raise NotImplementedError(f"{type(self).__name__} must tell its parametrization and its sampling")
+
+    def _connect(self, leaves: Taps | ArrayLike | None, generator: torch.Generator) -> None:
+        """Keep what the leaves read, or choose from; draw what they learn."""
+        raise NotImplementedError(f"{type(self).__name__} must tell what its leaves read")
 
     @property
     def kernel_size(self) -> Pair:

@@ -5,7 +5,7 @@ soft or sampled, `eval()` is hard: on 0/1 input it computes exactly the circuit 
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import torch
@@ -13,13 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
 from gatewise.nn import functional
-from gatewise.nn.base import settle_seed
-from gatewise.nn.convolution.base import Convolution, name_layer
+from gatewise.nn.convolution.base import Convolution, Settings, name_layer
 from gatewise.nn.learned import RESIDUAL, pick_places
 from gatewise.nn.parametrization import NO_CONSTANTS, Parametrization, Residual, Softmax
 from gatewise.nn.sampling import Bitwise, Sampling, Soft
 from gatewise.wiring.taps import RandomTaps, TapCandidates, Taps
-from gatewise.wiring.window import Pair, Window
+from gatewise.wiring.window import Pair
 
 
 class LogicConv2d(Convolution):
@@ -62,31 +61,16 @@ class LogicConv2d(Convolution):
         out_channels: int,
         kernel_size: int | Pair,
         *,
-        depth: int = 3,
-        stride: int | Pair = 1,
-        padding: int | Pair = 0,
         taps: Taps | ArrayLike | None = None,
-        parametrization: Parametrization | None = None,
-        sampling: Sampling | None = None,
-        seed: int | None = None,
-        position: int = 0,
-        grad_factor: float = 1.0,
-        generator: torch.Generator | None = None,
+        **settings: Unpack[Settings],
     ) -> None:
-        seed, generator = settle_seed(seed, position, generator)
-        super().__init__(
-            in_channels,
-            out_channels,
-            Window(kernel_size, stride, padding),
-            depth,
-            parametrization=parametrization or Softmax(initialization=Residual()),
-            sampling=sampling or Soft(),
-            grad_factor=grad_factor,
-            seed=seed,
-            position=position,
-            generator=generator,
-        )
-        drawn = _draw(self, RandomTaps(min(2, in_channels)) if taps is None else taps, seed, position)
+        super().__init__(in_channels, out_channels, kernel_size, leaves=taps, **settings)
+
+    def _defaults(self) -> tuple[Parametrization, Sampling]:
+        return Softmax(initialization=Residual()), Soft()
+
+    def _connect(self, leaves: Taps | ArrayLike | None, generator: torch.Generator) -> None:
+        drawn = _draw(self, RandomTaps(min(2, self.in_channels)) if leaves is None else leaves)
         self.register_buffer("tap_idx", torch.from_numpy(_check_taps("taps", drawn, self, 2)))
 
     def taps(self) -> Tensor:
@@ -136,41 +120,26 @@ class LearnedConv2d(Convolution):
         out_channels: int,
         kernel_size: int | Pair,
         *,
-        depth: int = 3,
-        stride: int | Pair = 1,
-        padding: int | Pair = 0,
         candidates: Taps | ArrayLike | None = None,
-        parametrization: Parametrization | None = None,
-        sampling: Sampling | None = None,
-        seed: int | None = None,
-        position: int = 0,
-        grad_factor: float = 1.0,
-        generator: torch.Generator | None = None,
+        **settings: Unpack[Settings],
     ) -> None:
-        seed, generator = settle_seed(seed, position, generator)
-        super().__init__(
-            in_channels,
-            out_channels,
-            Window(kernel_size, stride, padding),
-            depth,
-            parametrization=parametrization or Softmax(NO_CONSTANTS, initialization=Residual(RESIDUAL)),
-            sampling=sampling or Bitwise(),
-            grad_factor=grad_factor,
-            seed=seed,
-            position=position,
-            generator=generator,
-        )
-        if candidates is None:
-            n_channels = min(2, in_channels)
-            candidates = TapCandidates(n_channels, min(8, n_channels * self.window.n_values))
-        drawn = _check_taps("candidates", _draw(self, candidates, seed, position), self, 3)
-        self.register_buffer("candidates", torch.from_numpy(drawn))
-        self.pins = nn.Parameter(torch.randn(*drawn.shape, generator=generator))
+        super().__init__(in_channels, out_channels, kernel_size, leaves=candidates, **settings)
 
     @property
     def k(self) -> int:
         """Candidates per tap."""
         return self.candidates.shape[-1]
+
+    def _connect(self, leaves: Taps | ArrayLike | None, generator: torch.Generator) -> None:
+        if leaves is None:
+            n_channels = min(2, self.in_channels)
+            leaves = TapCandidates(n_channels, min(8, n_channels * self.window.n_values))
+        drawn = _check_taps("candidates", _draw(self, leaves), self, 3)
+        self.register_buffer("candidates", torch.from_numpy(drawn))
+        self.pins = nn.Parameter(torch.randn(*drawn.shape, generator=generator))
+
+    def _defaults(self) -> tuple[Parametrization, Sampling]:
+        return Softmax(NO_CONSTANTS, initialization=Residual(RESIDUAL)), Bitwise()
 
     def taps(self) -> Tensor:
         """What the leaves read: int32 positions in a window, (2, n_gates of the first level).
@@ -199,14 +168,13 @@ class LearnedConv2d(Convolution):
         yield from super()._settings()
 
 
-def _draw(layer: Convolution, taps: Taps | ArrayLike, seed: int, position: int) -> Any:
+def _draw(layer: Convolution, taps: Taps | ArrayLike) -> Any:
     """Taps or candidates, as given or drawn; errors name the layer."""
     if not callable(taps):
         return taps
     try:
         return taps(
-            seed,
-            position,
+            *layer.seed_and_position(),
             in_channels=layer.in_channels,
             out_channels=layer.out_channels,
             kernel_size=layer.kernel_size,
