@@ -7,21 +7,15 @@ in the same settings. With learned wires both have as many candidates a pin, and
 torchlogix computes in floats.
 """
 
-import argparse
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any
 
 from benchmarks import records
-from benchmarks.infer.table import verdict_lines
 from benchmarks.infer.targets import Verdict, is_disturbed
 from benchmarks.peers.install import find_folder
-from benchmarks.train import table
-from benchmarks.train.__main__ import SETTINGS, Bench, find_commands
+from benchmarks.train.bench import SETTINGS, Bench, Result, conclude, find_commands, make_parser, time_sizes
 from benchmarks.train.sizes import BIT_SIZES
 from benchmarks.train.targets import entries_of
-
-Result = dict[str, Any]
 
 CONTENDERS = {  # settings of each size, ours on bits first
     "mnist-small": {"gatewise": ["bits", "step"]},
@@ -49,28 +43,17 @@ def judge(results: list[Result]) -> Iterator[Verdict]:
 
 def main() -> None:
     """Run, print the table and the verdicts, write the record."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", nargs="+", choices=list(BIT_SIZES), default=list(BIT_SIZES))
-    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
-    parser.add_argument("--seconds", type=float, default=2.0, help="for how long every contender is timed")
-    records.add_options(parser)
-    args = parser.parse_args()
+    args = make_parser(__doc__, list(BIT_SIZES)).parse_args()
     run = records.start(recording=args.record, allow_dirty=args.allow_dirty)
     commands = find_commands(["gatewise", "torchlogix"], find_folder())
-    print(table.header())
-    results = []
-    for size in args.sizes:
+
+    def make_bench(size: str) -> Bench:
         settings = CONTENDERS[size]
-        bench = Bench({name: commands[name] for name in settings}, settings, seconds=args.seconds)
-        for n_threads in args.threads:
-            results.append({"size": size, "threads": n_threads, "contenders": bench.run_size(size, n_threads)})
-            print(table.size_lines(results[-1]), flush=True)
-    verdicts = list(judge(results))
-    print(verdict_lines(verdicts))
-    if args.record:
-        judged = [asdict(verdict) | {"outcome": verdict.outcome} for verdict in verdicts]
-        sizes = {size: asdict(BIT_SIZES[size]) for size in args.sizes}
-        records.write("bits", run, {"sizes": sizes, "results": results, "targets": judged})
+        return Bench({name: commands[name] for name in settings}, settings, seconds=args.seconds)
+
+    results = time_sizes(args, make_bench)
+    sizes = {size: asdict(BIT_SIZES[size]) for size in args.sizes}
+    conclude("bits", args, run, judge(results), {"sizes": sizes, "results": results})
 
 
 if __name__ == "__main__":

@@ -6,23 +6,17 @@ Every contender runs as in `benchmarks.train`: in a process of its own, on as ma
 computes in floats; --every-setting runs all six of its settings, of which the best count.
 """
 
-import argparse
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, replace
-from typing import Any
 
 from benchmarks import records
-from benchmarks.infer.table import verdict_lines
 from benchmarks.infer.targets import Verdict, is_disturbed
 from benchmarks.peers.install import find_folder, install_for_training
-from benchmarks.train import table
-from benchmarks.train.__main__ import EVERY_SETTING, SETTINGS, Bench
+from benchmarks.train.bench import EVERY_SETTING, SETTINGS, Bench, Result, conclude, make_parser, time_sizes
 from benchmarks.train.sizes import CONVOLUTION_SIZES
 from benchmarks.train.targets import entries_of
 from benchmarks.train.trees import SETTINGS as OURS
-
-Result = dict[str, Any]
 
 TARGET, STRETCH = 30, 100  # over torchlogix
 
@@ -42,12 +36,8 @@ def judge(results: list[Result]) -> Iterator[Verdict]:
 
 def main() -> None:
     """Run, print the table and the verdicts, write the record."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", nargs="+", choices=list(CONVOLUTION_SIZES), default=list(CONVOLUTION_SIZES))
-    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser = make_parser(__doc__, list(CONVOLUTION_SIZES))
     parser.add_argument("--every-setting", action="store_true", help="all six settings of torchlogix")
-    parser.add_argument("--seconds", type=float, default=2.0, help="for how long every contender is timed")
-    records.add_options(parser)
     args = parser.parse_args()
     run = records.start(recording=args.record, allow_dirty=args.allow_dirty)
     peer = replace(install_for_training("torchlogix", find_folder()), runner="trees")
@@ -55,18 +45,9 @@ def main() -> None:
     commands = {"gatewise": (ours, {}), "torchlogix": (peer.command(), peer.environment)}
     settings = (EVERY_SETTING if args.every_setting else SETTINGS) | {"gatewise": OURS}
     bench = Bench(commands, settings, seconds=args.seconds)
-    print(table.header())
-    results = []
-    for size in args.sizes:
-        for n_threads in args.threads:
-            results.append({"size": size, "threads": n_threads, "contenders": bench.run_size(size, n_threads)})
-            print(table.size_lines(results[-1]), flush=True)
-    verdicts = list(judge(results))
-    print(verdict_lines(verdicts))
-    if args.record:
-        judged = [asdict(verdict) | {"outcome": verdict.outcome} for verdict in verdicts]
-        sizes = {size: asdict(CONVOLUTION_SIZES[size]) for size in args.sizes}
-        records.write("convolution", run, {"sizes": sizes, "results": results, "targets": judged})
+    results = time_sizes(args, lambda _: bench)
+    sizes = {size: asdict(CONVOLUTION_SIZES[size]) for size in args.sizes}
+    conclude("convolution", args, run, judge(results), {"sizes": sizes, "results": results})
 
 
 if __name__ == "__main__":
