@@ -1,10 +1,10 @@
 """nn.TrainStep on tables: equal to autograd on the plain definition, frozen layers, exchange, and threads."""
 
-import copy
 from collections.abc import Callable
 
 import pytest
-from nn.test_step import LOSSES, N_GROUPS, N_INPUTS, make_batch, mean_of_rows
+from support import steps
+from support.steps import LOSSES, N_GROUPS, N_INPUTS, make_batch
 from support.tools import require_module
 
 require_module("torch", "pip install -c constraints.txt torch==2.13.0")
@@ -35,25 +35,8 @@ def make_net(
 @pytest.mark.parametrize("wiring", list(WIRINGS))
 @pytest.mark.parametrize("k", SIZES)
 def test_equals_autograd(loss: str, wiring: str, k: int) -> None:
-    expected, net = (make_net(k, wiring, grad_factor=1.5) for _ in range(2))
-    x, classes, targets, weight = make_batch()
-    y = classes if loss == "cross_entropy" else targets
-    # A large epsilon keeps Adam from making a sign of gradients that are rounding errors.
-    adam = torch.optim.Adam(expected.parameters(), lr=0.5, eps=1e-2)
-    step = nn.TrainStep(net, loss, learning_rate=0.5, eps=1e-2, label_smoothing=0.1)
-    for _ in range(5):
-        adam.zero_grad()
-        value = mean_of_rows(LOSSES[loss](expected(x), y), weight)
-        value.backward()
-        adam.step()
-        assert step(x, y, weight) == pytest.approx(value.item(), rel=1e-5)
-    expected(x)  # keeps the entries between -1 and 1
-    changed = False
-    given = make_net(k, wiring).parameters()
-    for parameter, own, before in zip(expected.parameters(), net.parameters(), given, strict=True):
-        torch.testing.assert_close(own, parameter, rtol=1e-3, atol=2e-4)
-        changed |= not torch.allclose(own, before, atol=0.01)
-    assert changed
+    net = make_net(k, wiring, grad_factor=1.5)
+    steps.check_equals_autograd(net, loss)
     assert all(layer.weight.abs().max() <= 1 for layer in list(net)[:-1])
 
 
@@ -61,71 +44,29 @@ def test_equals_autograd(loss: str, wiring: str, k: int) -> None:
 @pytest.mark.parametrize("k", SIZES)
 def test_any_number_of_rows(n_rows: int, k: int) -> None:
     x, y, _, _ = make_batch(n_rows)
-    net, other = (make_net(k) for _ in range(2))
-    step = nn.TrainStep(net)
-    outputs = other.eval()(x)
-    assert step(x, y) == pytest.approx(torch.nn.functional.cross_entropy(outputs, y).item(), rel=1e-5)
-    assert step(x[:3], y[:3]) > 0
+    steps.check_first_loss(make_net(k), x, y)
 
 
 @pytest.mark.parametrize("wiring", list(WIRINGS))
 def test_threads_do_not_matter(wiring: str) -> None:
     x, y, _, _ = make_batch(200)
-    nets = [make_net(6, wiring, widths=(900, 400)) for _ in range(2)]
-    before = torch.get_num_threads()
-    try:
-        for net, threads in zip(nets, (1, 3), strict=True):
-            torch.set_num_threads(threads)
-            step = nn.TrainStep(net, learning_rate=0.1)
-            for _ in range(10):
-                step(x, y)
-    finally:
-        torch.set_num_threads(before)
-    assert all(torch.equal(a, b) for a, b in zip(nets[0].parameters(), nets[1].parameters(), strict=True))
+    steps.check_threads_do_not_matter(lambda: make_net(6, wiring, widths=(900, 400)), x, y, 1, 3)
 
 
 @pytest.mark.parametrize("frozen", [0, 1])
 def test_frozen_layers_stay(frozen: int) -> None:
     x, y, _, _ = make_batch()
-    net, trained = make_net(wiring="learned"), make_net(wiring="learned")
-    trained[frozen].requires_grad_(False)
-    step = nn.TrainStep(trained, learning_rate=0.1)
-    for _ in range(3):
-        step(x, y)
-    for i in range(2):
-        for own, before in zip(trained[i].parameters(), net[i].parameters(), strict=True):
-            assert torch.equal(own, before) == (i == frozen)
+    steps.check_frozen_layer_stays(make_net(wiring="learned"), frozen, x, y)
 
 
 def test_exchange_forgets_moments() -> None:
     x, y, _, _ = make_batch()
-    net = make_net(5)
-    step = nn.TrainStep(net, learning_rate=0.1)
-    step(x, y)
-    before = net[0].candidates.clone()
-    step.exchange(0.5, draw=1)
-    lost = net[0].candidates != before
-    moments = step.state_dict()["state"][1]
-    assert lost.any()
-    assert not moments["exp_avg"][lost].any()
-    assert moments["exp_avg"].any()
-    outputs = copy.deepcopy(net).eval()(x)
-    assert step(x, y) == pytest.approx(torch.nn.functional.cross_entropy(outputs, y).item(), rel=1e-5)
+    steps.check_exchange_forgets_moments(make_net(5), x, y)
 
 
 def test_state_goes_to_torch_and_back() -> None:
     x, y, _, _ = make_batch()
-    net = make_net(6)
-    step = nn.TrainStep(net, learning_rate=0.1)
-    step(x, y)
-    adam = torch.optim.Adam(net.parameters())
-    adam.load_state_dict(adam.state_dict() | step.state_dict())
-    resumed = copy.deepcopy(net)
-    other = nn.TrainStep(resumed, learning_rate=0.1)
-    other.load_state_dict(adam.state_dict())
-    step(x, y)
-    other(x, y)
-    assert all(torch.equal(a, b) for a, b in zip(net.parameters(), resumed.parameters(), strict=True))
+    steps.check_state_goes_to_torch_and_back(make_net(6), x, y)
 
 
 def test_tables_learn_parity() -> None:
@@ -189,9 +130,4 @@ def test_refusals(make: Callable[[], torch.nn.Sequential], message: str) -> None
 
 
 def test_refused_rows() -> None:
-    _, y, _, _ = make_batch()
-    step = nn.TrainStep(make_net())
-    with pytest.raises(ValueError, match="x must be 0 or 1 for training on bits"):
-        step(torch.full((3, N_INPUTS), 0.5), y[:3])
-    with pytest.raises(ValueError, match="x must have at most 32768 rows"):
-        step(torch.zeros(40_000, N_INPUTS, dtype=torch.bool), torch.zeros(40_000, dtype=torch.long))
+    steps.check_rows_are_checked(make_net())

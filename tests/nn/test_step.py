@@ -4,40 +4,19 @@ import copy
 from collections.abc import Callable
 
 import pytest
+from support.steps import LOSSES, N_GROUPS, N_INPUTS, make_batch, mean_of_rows
 from support.tools import require_module
 
 require_module("torch", "pip install -c constraints.txt torch==2.13.0")
 
 import torch
-from torch import Tensor
 
 from gatewise import nn
-
-N_ROWS, N_INPUTS, N_GROUPS = 37, 30, 4
 
 
 def make_net(**options: object) -> nn.LogicNetwork:
     generator = torch.Generator().manual_seed(1)
     return nn.logic_network(N_INPUTS, [50, 40], N_GROUPS, generator=generator, **options)
-
-
-def make_batch(n_rows: int = N_ROWS) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Bits, classes, targets and weights."""
-    generator = torch.Generator().manual_seed(2)
-    x = torch.randint(2, (n_rows, N_INPUTS), generator=generator).bool()
-    classes = torch.randint(N_GROUPS, (n_rows,), generator=generator)
-    return x, classes, torch.rand(n_rows, N_GROUPS, generator=generator), torch.rand(n_rows, generator=generator)
-
-
-def mean_of_rows(losses: Tensor, weight: Tensor) -> Tensor:
-    return (losses.reshape(N_ROWS, -1).mean(1) * weight).mean()
-
-
-LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "cross_entropy": lambda z, y: torch.nn.functional.cross_entropy(z, y, reduction="none", label_smoothing=0.1),
-    "binary_cross_entropy": lambda z, y: torch.nn.functional.binary_cross_entropy_with_logits(z, y, reduction="none"),
-    "squared_error": lambda z, y: torch.nn.functional.mse_loss(z, y, reduction="none"),
-}
 
 
 @pytest.mark.parametrize("loss", list(LOSSES))

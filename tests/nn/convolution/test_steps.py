@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from support import steps
 from support.tools import require_module
 
 require_module("torch", "pip install -c constraints.txt torch==2.13.0")
@@ -95,53 +96,25 @@ def test_steps_on_floats_equal_autograd(as_bits: bool) -> None:
 def test_any_number_of_rows(n_rows: int) -> None:
     net = make_net()
     x, y = make_batch(net, n_rows)
-    expected = torch.nn.functional.cross_entropy(copy.deepcopy(net).eval()(x), y).item()
-    assert nn.TrainStep(net)(x, y) == pytest.approx(expected, rel=1e-5)
+    steps.check_first_loss(net, x, y)
 
 
 def test_threads_do_not_matter() -> None:
-    before, results = torch.get_num_threads(), []
-    try:
-        for threads in (1, 2, 3):
-            torch.set_num_threads(threads)
-            net = make_net("colors", "learned")
-            x, y = make_batch(net, 3000)
-            step = nn.TrainStep(net, learning_rate=0.1)
-            results.append([step(x, y) for _ in range(4)] + [each.detach().clone() for each in net.parameters()])
-    finally:
-        torch.set_num_threads(before)
-    for other in results[1:]:
-        assert other[:4] == results[0][:4]
-        assert all(torch.equal(a, b) for a, b in zip(results[0][4:], other[4:], strict=True))
+    x, y = make_batch(make_net("colors", "learned"), 3000)
+    steps.check_threads_do_not_matter(lambda: make_net("colors", "learned"), x, y, 1, 2, 3, n_steps=4)
 
 
 @pytest.mark.parametrize("frozen", [1, 3, 6, 7])
 def test_frozen_layers_stay(frozen: int) -> None:
     net = make_net("gray", "learned")
-    net[frozen].requires_grad_(False)
-    before = copy.deepcopy(net)
     x, y = make_batch(net)
-    step = nn.TrainStep(net, learning_rate=0.1)
-    for _ in range(3):
-        step(x, y)
-    for i, (own, given) in enumerate(zip(net, before, strict=True)):
-        for parameter, other in zip(own.parameters(), given.parameters(), strict=True):
-            assert torch.equal(parameter, other) == (i == frozen)
+    steps.check_frozen_layer_stays(net, frozen, x, y)
 
 
 def test_state_goes_to_torch_and_back() -> None:
     net = make_net("gray", "learned")
     x, y = make_batch(net)
-    step = nn.TrainStep(net, learning_rate=0.1)
-    step(x, y)
-    adam = torch.optim.Adam(net.parameters())
-    adam.load_state_dict(adam.state_dict() | step.state_dict())
-    resumed = copy.deepcopy(net)
-    other = nn.TrainStep(resumed, learning_rate=0.1)
-    other.load_state_dict(adam.state_dict())
-    step(x, y)
-    other(x, y)
-    assert all(torch.equal(a, b) for a, b in zip(net.parameters(), resumed.parameters(), strict=True))
+    steps.check_state_goes_to_torch_and_back(net, x, y)
 
 
 def test_taps_that_change_are_seen() -> None:
