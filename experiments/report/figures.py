@@ -11,22 +11,26 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from experiments.points.convolution import CONVOLUTIONS, RECIPE
 from experiments.points.frontier import POINTS, PUBLISHED
 from experiments.report.records import Records
+from experiments.settings import SETTINGS
 from gatewise.gates import NAMES
 
 SIZE = (7.0, 4.2)
 STYLES = ("o-", "s-", "^-", "D-", "v-", "o--", "s--", "^--", "D--", "v--", "o:", "s:", "^:")
 OURS = "gatewise"
 OUR_CONVOLUTIONS = "gatewise, convolution"
+OURS_FIXED = "gatewise, fixed wires"
 COLORS = {  # of the frontier's methods, drawn one over the other
     "fixed random wiring": "tab:gray",
     "LogicTreeNet, convolution": "tab:green",
     "CompactLogic, convolution": "tab:purple",
     "LILogicNet": "tab:blue",
     OUR_CONVOLUTIONS: "tab:orange",
+    OURS_FIXED: "lightcoral",
     OURS: "tab:red",
 }
 Study = list[dict[str, Any]]
@@ -57,16 +61,17 @@ def draw_frontier(records: Records) -> Figure:
     """Accuracy against gates as trained: what others published, hollow if it was chosen on the test set, and ours."""
     titles = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar10": "CIFAR-10"}
     figure = Figure((12, 4.6), layout="constrained")
-    for axes, (data, title) in zip(figure.subplots(1, len(titles)), titles.items(), strict=True):
+    for axes, (data, title) in zip(figure.subplots(1, len(titles), sharex=True), titles.items(), strict=True):
         for method, color in COLORS.items():
             points = sorted(_frontier_points(records, data, method))
             if not points:
                 continue
             axes.plot([x for x, _, _ in points], [y for _, y, _ in points], color=color, label=method, linewidth=1)
             for n_gates, accuracy, fill in points:
-                size = 8 if method in (OURS, OUR_CONVOLUTIONS) else 5
+                size = 8 if method.startswith(OURS) else 5
                 axes.plot(n_gates, accuracy, "o", color=color, fillstyle=fill, markersize=size)
         axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set_xlabel("gates as trained")
         axes.set_title(title)
         _clean(axes)
@@ -85,6 +90,9 @@ def _frontier_points(records: Records, data: str, method: str) -> Iterable[tuple
     for name, point in POINTS.items():
         if method == OURS and point.data == data and (name, "frontier") in records:
             yield sum(point.widths), records[name, "frontier"]["accuracy"]["mean"], "full"
+    for name, setting in SETTINGS.items():
+        if method == OURS_FIXED and setting.data == data and (name, "ours") in records:
+            yield setting.n_gates, records[name, "ours"]["accuracy"]["mean"], "full"
     for name, convolution in CONVOLUTIONS.items():
         if method == OUR_CONVOLUTIONS and convolution.data == data and (name, RECIPE) in records:
             record = records[name, RECIPE]

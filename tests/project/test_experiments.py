@@ -22,7 +22,7 @@ from experiments.data import Dataset
 from experiments.points import frontier, lut
 from experiments.points.convolution import CONVOLUTIONS, RECIPE
 from experiments.report import records, table
-from experiments.report.figures import draw_figures
+from experiments.report.figures import draw_figures, draw_frontier
 from experiments.settings import SETTINGS, Setting
 from gatewise import nn
 from gatewise.train import Cosine
@@ -152,6 +152,13 @@ def test_a_network_of_convolutions_is_trained_and_shown(data: Dataset, tmp_path:
     assert f"| mnist | ours, convolution | {measured['gates']:,} | {measured['gates_simplified']:,} |  |" in text
     [path] = draw_figures({("mnist-tree-s", RECIPE): record}, tmp_path)
     assert path.name == "frontier.png"
+
+
+def test_the_frontier_shows_fixed_wires_apart() -> None:
+    figure = draw_frontier({("cifar-large", "ours"): {"accuracy": {"mean": 63.0}}})
+    lines = {line.get_label(): line.get_xydata() for axes in figure.axes for line in axes.get_lines()}
+    assert lines["gatewise, fixed wires"].tolist() == [[1_280_000, 63.0]]
+    assert "gatewise" not in lines
 
 
 def test_points_are_networks_of_their_data() -> None:
