@@ -36,7 +36,7 @@ from experiments.report import records
 from experiments.report.figures import draw_figures
 from experiments.settings import SETTINGS
 from experiments.splits import run_splits
-from experiments.studies import CHANGES, EPOCHS, STUDIES, run_case, vary_fixed
+from experiments.studies import EPOCHS, STUDIES, run_case
 from experiments.training import train_network, validate
 
 RUNS = Path("build/experiments")
@@ -53,7 +53,7 @@ VARIED = {
     "study-learned": list(POINTS["mnist-8k"].list_changes()),
     "study-lut": list(lut.POINTS["mnist-lut-500"].list_changes()),
     "study-convolution": list(CONVOLUTIONS["mnist-tree-s"].list_changes()),
-    "study-fixed": list(CHANGES),
+    "study-fixed": list(CIFAR_LARGE.list_changes()),
 }
 
 
@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("name", choices=[*SETTINGS, *COMMANDS])
     parser.add_argument("--recipe", choices=list(ACTIONS), default="ours")
     parser.add_argument("--points", nargs="+", metavar="NAME", help="of the command (default: all that it has)")
-    parser.add_argument("--vary", nargs="+", metavar="CHOICE", help="choices of the study (default: all)")
+    parser.add_argument("--vary", nargs="+", metavar="CHOICE", help="of the study, or CHOICE=VALUE (default: all)")
     parser.add_argument("--seeds", type=int, default=1, help="networks to train, with seeds 0, 1, …")
     parser.add_argument("--epochs", type=int, help="in all stages together (default: the recipe's)")
     parser.add_argument("--data", type=Path, help="folder of the data sets (default: $GATEWISE_DATA)")
@@ -76,7 +76,9 @@ def main() -> None:
     args = parser.parse_args()
     if min(args.seeds, args.threads, args.epochs or 1) < 1:
         parser.error("--seeds, --epochs and --threads must be at least 1")
-    args.vary = choose(parser, "--vary", args.name, args.vary, VARIED.get(args.name, []))
+    names = args.vary and [choice.partition("=")[0] for choice in args.vary]
+    known = choose(parser, "--vary", args.name, names, VARIED.get(args.name, []))
+    args.vary = args.vary or known
     args.points = choose(parser, "--points", args.name, args.points, list(FAMILIES.get(args.name, {})))
     is_recorded = not (args.train_only or args.name == "figures")
     args.run = start(recording=is_recorded, allow_dirty=args.allow_dirty) if is_recorded else {}
@@ -186,7 +188,7 @@ def record_fixed(args: argparse.Namespace) -> None:
     """Vary the choices of fixed wiring on bits, on the small network of CIFAR-10, and append one record."""
     setting, cases = SETTINGS["cifar-small"], []
     data = LOADERS[setting.data](find_data(args.data))
-    for label, varied in vary_fixed(CIFAR_LARGE, args.vary):
+    for label, varied in vary(CIFAR_LARGE, args.vary):
         for seed in range(args.seeds):
             plan, epochs = varied(setting, data), args.epochs or EPOCHS["fixed"]
             cases.append(validate(label, setting.widths, plan, data, seed=seed, epochs=epochs))

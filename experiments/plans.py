@@ -205,6 +205,18 @@ class FixedOnBits:
     batch_size: int = 128
     pixels: int = 1
 
+    def list_changes(self) -> dict[str, list[Any]]:
+        """Other values of each choice that the study varies."""
+        return {
+            "tau": [20.0, 45.0],
+            "reach": [(5,), (5, 8)],
+            "temperature": [1.5, 8.0],
+            "learning_rate": [0.02, 0.1],
+            "n_thresholds": [7, 31],
+            "batch_size": [256],
+            "pixels": [0, 2],
+        }
+
     def __call__(self, setting: Setting, data: Dataset) -> Plan:
         """How a network of the paper is trained, on all training images."""
         assert data.shape is not None

@@ -1,13 +1,12 @@
 """Studies on MNIST: what depth, operators, relaxations and precision do, all else being equal.
 
 In: the images. Out: records of validation accuracy, a tenth of the training images; the test images are not touched.
-Every network of a study takes the same number of steps of the paper's recipe. The study "fixed" is another one: it
-varies how networks with fixed wires are trained on bits, one choice at a time.
+Every network of a study takes the same number of steps of the paper's recipe.
 """
 
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from experiments.data import Dataset
-from experiments.plans import FixedOnBits
 from gatewise import Encoder, nn
 from gatewise.gates import AND, NAND, NOR, NOT_A, OR, XNOR, XOR, A
 from gatewise.nn import relaxation
@@ -78,24 +76,6 @@ def precision_cases() -> Iterator[Case]:
 
 
 STUDIES = {"depth": depth_cases, "operators": operator_cases, "precision": precision_cases}
-
-CHANGES: dict[str, list[Any]] = {
-    "tau": [20.0, 45.0],
-    "reach": [(5,), (5, 8)],
-    "temperature": [1.5, 8.0],
-    "learning_rate": [0.02, 0.1],
-    "n_thresholds": [7, 31],
-    "batch_size": [256],
-    "pixels": [0, 2],
-}
-
-
-def vary_fixed(recipe: FixedOnBits, choices: Iterable[str]) -> Iterator[tuple[str, FixedOnBits]]:
-    """The recipe itself, and others that differ from it in one of the choices named."""
-    yield "as it is", recipe
-    for name in choices:
-        for value in CHANGES[name]:
-            yield f"{name} {value}", replace(recipe, **{name: value})
 
 
 def run_case(case: Case, data: Dataset, *, seed: int, epochs: int) -> dict[str, Any]:

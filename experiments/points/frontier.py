@@ -4,6 +4,7 @@ In: the name of a point. Out: its network and how it is trained, and what others
 varies the settings one at a time, on images held out; those of sizes that it was not run for are taken from others.
 """
 
+from ast import literal_eval
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -188,11 +189,12 @@ P = TypeVar("P", bound=Varied)
 
 
 def vary(point: P, choices: Iterable[str]) -> Iterator[tuple[str, P]]:
-    """The point itself, and others that differ from it in one of the choices named."""
+    """The point itself, and others that differ from it in one choice: "k" for all its values, "k=64" for that one."""
     yield "as it is", point
     changes = point.list_changes()
-    for name in choices:
-        for value in changes[name]:
+    for choice in choices:
+        name, _, single = choice.partition("=")
+        for value in [literal_eval(single)] if single else changes[name]:
             if value != getattr(point, name):
                 shown = f"{value:.3g}" if isinstance(value, float) else value
                 yield f"{name} {shown}", replace(point, **{name: value})  # type: ignore[type-var]

@@ -119,6 +119,9 @@ def test_a_point_of_the_frontier_is_trained_validated_and_shown(data: Dataset, t
     labels = [label for label, _ in frontier.vary(point, choices)]
     assert len(set(labels)) == len(labels) > 10
     assert [label for label, _ in frontier.vary(point, ["tau"])] == ["as it is", "tau 1.43", "tau 2.8"]
+    single = dict(frontier.vary(point, ["widths=(40, 80)", "warp={'bend': 1.5}"]))
+    assert [each.widths for each in single.values()] == [(60, 60), (40, 80), (60, 60)]
+    assert "bend=1.5" in repr(single["warp {'bend': 1.5}"].plan(data).augment)
     for every in [*frontier.POINTS.values(), *lut.POINTS.values()]:
         varied = [each for _, each in frontier.vary(every, choices)]
         assert all(each.pixels >= 0 and each.n_thresholds >= 1 and each.widths[-1] % 10 == 0 for each in varied)
