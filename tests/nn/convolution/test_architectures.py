@@ -116,10 +116,11 @@ def test_a_convolution_learns_and_ends_in_a_small_model(kind: str, tmp_path: Pat
     stages = [ConvolutionStage(24, padding=0)]
     net = convolutional_network(SHAPE, 2, stages=stages, widths=[240], tau=6.0, seed=1, wiring=unique_wiring, **options)
     data = Bits(encoder.encode_rows(images), y)
-    recipe = Recipe(epochs=15, batch_size=50, schedule=Cosine(0.1), evaluate_every=15)
-    result = fit(net, Classification(2), data, recipe=recipe, checkpoint=Checkpoint(tmp_path / kind, every=30))
-    assert result.history[-1].score > 0.7
-    again = fit(net, Classification(2), data, recipe=recipe, checkpoint=Checkpoint(tmp_path / kind, every=30))
+    # A line is seen by one of 16 places, each read by few gates: 15 epochs are too few, and end at 0.7 to 0.9.
+    recipe = Recipe(epochs=40, batch_size=50, schedule=Cosine(0.1), evaluate_every=40)
+    result = fit(net, Classification(2), data, recipe=recipe, checkpoint=Checkpoint(tmp_path / kind, every=80))
+    assert result.history[-1].score > 0.95
+    again = fit(net, Classification(2), data, recipe=recipe, checkpoint=Checkpoint(tmp_path / kind, every=80))
     assert again.circuit() == result.circuit()
     model = result.model(encoder, ["across", "down"], circuit=discretize_shared(result.net))
     assert model == result.model(encoder, ["across", "down"])
@@ -136,7 +137,7 @@ def test_depth_pays_where_layers_read_the_input_again() -> None:
     recipe = Recipe(epochs=20, batch_size=50, schedule=Cosine(0.05), evaluate_every=20)
     net = anchored_network(12, [96] * 10, 2, tau=6.0, seed=0)
     result = fit(net, Classification(2), Bits(rows, y), recipe=recipe)
-    assert result.history[-1].score > 0.7
+    assert result.history[-1].score > 0.95
     assert result.model(Encoder.images((3, 4), 1)).circuit.n_levels > 2
 
 
