@@ -4,7 +4,7 @@ In: the name of a point. Out: its network and how it is trained. The gates of a 
 included.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,10 +13,19 @@ import torch
 
 from experiments.data import Dataset
 from experiments.plans import Plan, plan_on_bits
-from gatewise.nn import Bitwise, Residual, Softmax, strided_network, tree_network_cifar10, tree_network_mnist
+from gatewise.nn import (
+    Bitwise,
+    ConvolutionStage,
+    Residual,
+    Softmax,
+    convolutional_network,
+    strided_network,
+    tree_network_cifar10,
+    tree_network_mnist,
+)
 from gatewise.nn.parametrization import NO_CONSTANTS
-from gatewise.wiring import NearbyTaps, TapCandidates, unique_wiring
-from gatewise.wiring.taps import Taps
+from gatewise.wiring import NearbyCandidates, NearbyTaps, RandomCandidates, TapCandidates, Taps, unique_wiring
+from gatewise.wiring.window import Shape, Window
 
 RECIPE = "convolution"
 
@@ -90,15 +99,72 @@ class ConvolutionPoint:
         }
 
 
+def learned_network(
+    shape: Shape,
+    stages: Sequence[ConvolutionStage],
+    widths: Sequence[int],
+    *,
+    k: int,
+    n_candidates: int,
+    radius: int | None = None,
+    **options: Any,
+) -> torch.nn.Module:
+    """Pooled convolutions, and layers of which the first learns its wires: LogicTreeNet for fewer gates.
+
+    Channels of the stages are counted in k. The pins of the layer choose from so many candidates, at most `radius`
+    pixels of its maps from their gate, by default anywhere.
+    """
+    stages = [stage._replace(channels=stage.channels * k) for stage in stages]
+    maps = shape
+    for stage in stages:
+        window = Window(stage.kernel_size, stage.stride, stage.padding)
+        rows, columns = window.count_positions(maps)
+        maps = (stage.channels, rows // 2, columns // 2) if stage.is_pooled else (stage.channels, rows, columns)
+    near = None if radius is None else NearbyCandidates(maps, 1, radius, n_candidates)
+    candidates = near or RandomCandidates(n_candidates)
+    return convolutional_network(shape, 10, stages=stages, widths=widths, candidates=candidates, **options)
+
+
 _MNIST = ConvolutionPoint("mnist-tree-s", "mnist", tree_network_mnist, k=16, tau=6.5, epochs=30)
 _FASHION = replace(_MNIST, name="fashion-tree-s", data="fashion-mnist", n_thresholds=7, tau=13.0)
 _CIFAR = ConvolutionPoint(
     "cifar-tree-s", "cifar10", tree_network_cifar10, k=32, tau=20.0, epochs=60, pixels=2, mirror=True
 )
 _STRIDED = replace(_CIFAR, name="cifar-strided-s", make=partial(strided_network, (3, 32, 32)), k=64)
+_MNIST_LEARNED = replace(
+    _MNIST,
+    name="mnist-learned-150k",
+    make=partial(
+        learned_network,
+        (1, 28, 28),
+        [ConvolutionStage(1, kernel_size=5, padding=0)],
+        (12_000, 20_000),
+        n_candidates=16,
+        radius=4,
+    ),
+    tau=17.0,
+    temperature=4.0,
+)
+_CIFAR_LEARNED = replace(
+    _CIFAR,
+    name="cifar-learned-400k",
+    make=partial(
+        learned_network,
+        (3, 32, 32),
+        [ConvolutionStage(1, kernel_size=5, padding=0, depth=2)],
+        (24_000, 60_000),
+        n_candidates=16,
+        radius=4,
+    ),
+    k=48,
+    tau=74.0,
+    temperature=4.0,
+)
 CONVOLUTIONS = {
     point.name: point
     for point in (
+        _MNIST_LEARNED,
+        _CIFAR_LEARNED,
         replace(_MNIST, name="mnist-tree-150k", k=11),
         _MNIST,
         replace(_MNIST, name="mnist-tree-m", k=64, tau=28.0),

@@ -20,7 +20,9 @@ from gatewise.nn import (
     ConvolutionStage,
     HardStraightThrough,
     LearnedConv2d,
+    LearnedLayer,
     LogicConv2d,
+    LogicLayer,
     Residual,
     Softmax,
     TrainStep,
@@ -34,7 +36,7 @@ from gatewise.nn import (
     with_sampling,
 )
 from gatewise.train import Bits, Checkpoint, Classification, Cosine, Recipe, fit
-from gatewise.wiring import NearbyTaps, TapCandidates, unique_wiring
+from gatewise.wiring import NearbyCandidates, NearbyTaps, TapCandidates, unique_wiring
 
 # Gates as trained, from the published channels, kernels and features; the published tau.
 PUBLISHED = {
@@ -89,6 +91,19 @@ def test_options_reach_every_layer() -> None:
     assert learned[1].k == 9
     assert learned[1].sampling is learned[4].sampling
     assert isinstance(with_sampling(net, HardStraightThrough())[1].sampling, HardStraightThrough)
+
+
+def test_the_first_layer_behind_convolutions_can_learn_its_wires() -> None:
+    common = {"stages": [ConvolutionStage(4, padding=0)], "widths": [40, 20], "seed": 0}
+    net = convolutional_network(SHAPE, 10, candidates=NearbyCandidates((4, 4, 4), radius=1, k=5), **common)
+    first, second = net[4:6]
+    assert isinstance(first, LearnedLayer)
+    assert isinstance(second, LogicLayer)
+    assert first.sampling is second.sampling is net[1].sampling
+    assert isinstance(first.sampling, Bitwise)
+    _, rows, columns = np.unravel_index(first.candidates.numpy(), (4, 4, 4))
+    assert max(np.ptp(rows, axis=2).max(), np.ptp(columns, axis=2).max()) <= 2
+    assert discretize_shared(net).expand() == discretize(net)
 
 
 def make_data() -> tuple[Encoder, np.ndarray, np.ndarray]:

@@ -19,10 +19,10 @@ from gatewise.nn.convolution.layer import LearnedConv2d, LogicConv2d
 from gatewise.nn.convolution.maps import FeatureMaps, OrPool2d
 from gatewise.nn.head import GroupSum
 from gatewise.nn.layer import LogicLayer
-from gatewise.nn.learned import RESIDUAL
+from gatewise.nn.learned import RESIDUAL, LearnedLayer
 from gatewise.nn.parametrization import NO_CONSTANTS, Parametrization, Residual, Softmax
 from gatewise.nn.sampling import Bitwise, Sampling, Soft
-from gatewise.wiring import NearbyTaps, RandomTaps, TapCandidates, Taps, Wiring, random_wiring
+from gatewise.wiring import Candidates, NearbyTaps, RandomTaps, TapCandidates, Taps, Wiring, random_wiring
 from gatewise.wiring.window import Pair, Shape
 
 CIFAR10_TAU = {32: 20.0, 256: 40.0}
@@ -117,6 +117,7 @@ def convolutional_network(
     widths: Sequence[int] | None = None,
     n_thresholds: int = 1,
     taps: Taps | None = None,
+    candidates: Candidates | None = None,
     tau: float | None = None,
     seed: int | None = None,
     parametrization: Parametrization | None = None,
@@ -137,14 +138,16 @@ def convolutional_network(
         Bits per value.
     taps : RandomTaps, NearbyTaps or TapCandidates, optional
         Those of `TapCandidates` are learned.
+    candidates : RandomCandidates, AllInputs, or a function like them, optional
+        What the first layer behind the convolutions learns to read; by default its wires are fixed.
     tau : float, optional
         See `GroupSum`.
     seed : int, optional
         Of wires and weights of all layers. Drawn by default.
     parametrization, sampling
-        Of all layers; by default those of `LearnedConv2d` if taps are learned, else those of `LogicConv2d`.
+        Of all layers; by default those of `LearnedConv2d` if taps or wires are learned, else those of `LogicConv2d`.
     wiring : as for `LogicLayer`
-        Of the layers behind the convolutions.
+        Of the layers behind the convolutions whose wires are fixed.
 
     Examples
     --------
@@ -153,7 +156,7 @@ def convolutional_network(
     ['FeatureMaps', 'LogicConv2d', 'OrPool2d', 'Flatten', 'LogicLayer', 'GroupSum']
     """
     seed = draw_seed(None) if seed is None else as_integer("seed", seed, 0, MAX_SEED)
-    learned = isinstance(taps, TapCandidates)
+    learned = isinstance(taps, TapCandidates) or candidates is not None
     common: dict[str, Any] = {
         "seed": seed,
         "generator": torch.Generator().manual_seed(seed),
@@ -174,7 +177,10 @@ def convolutional_network(
     widths = [n_features, n_features // groups * groups] if widths is None else widths
     modules.append(nn.Flatten(-3))
     for position, (n_in, n_out) in enumerate(pairwise([n_features, *widths])):
-        modules.append(LogicLayer(n_in, n_out, position=position, wiring=wiring, **common))
+        if position == 0 and candidates is not None:
+            modules.append(LearnedLayer(n_in, n_out, position=position, candidates=candidates, **common))
+        else:
+            modules.append(LogicLayer(n_in, n_out, position=position, wiring=wiring, **common))
     return nn.Sequential(*modules, GroupSum(groups, tau))
 
 
