@@ -20,7 +20,7 @@ from gatewise.encode import Encoder
 from gatewise.encode.columns import Categorical, Column, Numeric
 from gatewise.nn import Bitwise, Residual, Softmax
 from gatewise.nn.parametrization import NO_CONSTANTS
-from gatewise.train import Chain, Constant, Cosine, Erase, Exchange, Mirror, Shift, Warp
+from gatewise.train import Chain, Constant, Cosine, Erase, Exchange, Mirror, Shift, Sometimes, Warp
 from gatewise.train.augment import Augment
 from gatewise.train.recipe import Schedule
 from gatewise.wiring import AllInputs, ButterflyWiring, NearbyWiring, unique_wiring
@@ -165,16 +165,19 @@ def plan_on_bits(
     learning_rate: float,
     pixels: int,
     mirror: bool,
+    shifted: float = 1.0,
     warp: Mapping[str, float] | None = None,
     erase: int = 0,
     **others: Any,
 ) -> Plan:
     """Images, all of them, trained hard from the first step on; `others` of `Plan`.
 
-    They are shifted by `pixels`, and perhaps warped, mirrored, and blackened in rectangles of at most `erase` pixels.
+    A share of them is `shifted` by `pixels`; they are perhaps warped, mirrored, and blackened in rectangles of at most
+    `erase` pixels.
     """
     steps: list[Augment] = [Warp(shape, n_thresholds=n_thresholds, **warp)] if warp else []
-    steps += [Shift(shape, pixels, n_thresholds)]
+    shift = Shift(shape, pixels, n_thresholds)
+    steps += [shift if shifted == 1 else Sometimes(shift, shifted)]
     steps += [Mirror(shape, n_thresholds)] if mirror else []
     steps += [Erase(shape, erase, n_thresholds)] if erase else []
     stages = (Stage(epochs, Cosine(learning_rate, warmup=WARMUP)),)

@@ -23,8 +23,8 @@ class Point:
     """A network of the frontier: its data, its layers, and how it is trained.
 
     A pin of the first layer has `k` candidates, at most `radius` pixels from its gate, and `exchange` replaces those
-    that lose; `pixels` is the largest shift of an image, `warp` has arguments of `gatewise.train.Warp`, and `erase` is
-    the largest side of a rectangle that is blackened.
+    that lose. A share of the images is `shifted` by at most `pixels`; `warp` has arguments of `train.Warp`, and
+    `erase` is the largest side of a rectangle that is blackened.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Point:
     learning_rate: float = 0.2
     batch_size: int = 128
     pixels: int = 1
+    shifted: float = 1.0
     mirror: bool = False
     warp: Mapping[str, float] | None = None
     erase: int = 0
@@ -54,6 +55,7 @@ class Point:
             epochs=self.epochs,
             learning_rate=self.learning_rate,
             pixels=self.pixels,
+            shifted=self.shifted,
             mirror=self.mirror,
             warp=self.warp,
             erase=self.erase,
@@ -82,6 +84,7 @@ class Point:
             "n_thresholds": [max(1, n // 2), 2 * n + 1],
             "batch_size": [2 * self.batch_size],
             "exchange": [None, Exchange()],
+            "shifted": [0.5, 1.0],
             "mirror": [not self.mirror],
             "warp": [None, *WARPS],
             "erase": [0, 8],

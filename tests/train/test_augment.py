@@ -118,6 +118,16 @@ def test_erase_blackens_one_rectangle_in_half_of_the_images() -> None:
     assert rows.all()  # what was passed in is as it was
 
 
+def test_some_rows_are_changed_and_others_are_not() -> None:
+    rows = torch.zeros(1000, 4, dtype=torch.bool)
+    some = train.Sometimes(lambda x, generator: ~x, share=0.3)
+    changed = some(rows, seeded(1))
+    assert torch.equal(changed.any(1), changed.all(1))
+    assert 250 < changed.all(1).sum() < 350
+    assert not rows.any()
+    assert not torch.equal(some(rows, seeded(2)), changed)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -129,6 +139,7 @@ def test_erase_blackens_one_rectangle_in_half_of_the_images() -> None:
         (lambda: train.Warp((3, 3), stretch=1.0), "stretch must be from 0 to 0.9, got 1.0"),
         (lambda: train.Warp((3, 3), bend=-1.0), "bend must be from 0 to inf, got -1.0"),
         (lambda: train.Erase((3, 3), pixels=4), r"pixels must be from 1 to the larger side of \(3, 3\), got 4"),
+        (lambda: train.Sometimes(train.Shift((3, 3)), share=1.5), r"share must be in \[0, 1\], got 1.5"),
         (lambda: train.Erase((3, 3), 1)(torch.zeros(1, 8), seeded()), r"shape \(1, 3, 3\) .*, got 8"),
     ],
 )

@@ -4,7 +4,7 @@ Bits -> fit(network, task, data) -> Result: the best network, its circuit, its h
 """
 
 import gatewise.nn  # noqa: F401  (first: it names the fix for a missing torch)
-from gatewise.train.augment import Chain, Erase, Mirror, Shift, Warp
+from gatewise.train.augment import Chain, Erase, Mirror, Shift, Sometimes, Warp
 from gatewise.train.checkpoint import Checkpoint, CheckpointError
 from gatewise.train.data import Bits, Values, split
 from gatewise.train.distributed import WorkerLostError, shard
@@ -35,6 +35,7 @@ __all__ = [
     "Regression",
     "Result",
     "Shift",
+    "Sometimes",
     "TensorBoard",
     "Values",
     "Warp",

@@ -210,6 +210,38 @@ class Erase:
         return (position >= start) & (position < start + length)
 
 
+class Sometimes:
+    """An augmentation of some of the rows only, drawn anew in every batch.
+
+    Parameters
+    ----------
+    step : function of a batch and a generator
+    share : float
+        Probability that a row is changed.
+
+    Examples
+    --------
+    >>> invert = Sometimes(lambda x, generator: 1 - x, share=0.5)
+    >>> invert(torch.zeros(4, 1), torch.Generator().manual_seed(1)).flatten().tolist()
+    [0.0, 1.0, 1.0, 0.0]
+    """
+
+    def __init__(self, step: Augment, share: float) -> None:
+        if not 0 <= share <= 1:
+            raise ValueError(f"share must be in [0, 1], got {share}")
+        self.step, self.share = step, share
+
+    def __call__(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        """x: (n, features), some of its rows as the step gives them."""
+        row_idx = (torch.rand(len(x), generator=generator) < self.share).nonzero()[:, 0]
+        changed = x.clone()
+        changed[row_idx] = self.step(x[row_idx], generator)
+        return changed
+
+    def __repr__(self) -> str:
+        return f"Sometimes({self.step}, share={self.share})"
+
+
 class Chain:
     """Several augmentations, one after the other.
 
