@@ -14,6 +14,7 @@ from benchmarks import records
 from benchmarks.numbers import models, speed
 from benchmarks.numbers.text import render_table
 from experiments.points.frontier import PUBLISHED
+from experiments.report import targets
 from experiments.report.records import latest
 from experiments.settings import SETTINGS
 
@@ -48,6 +49,8 @@ def value_of(name: str) -> str:
         return _networks()
     if name == "targets/missed":
         return _missed_targets()
+    if name == "targets/networks":
+        return render_table(targets.COLUMNS, targets.list_rows(latest()))
     if source == "experiments":
         return _accuracy(*rest.split("/"))
     if source == "minutes":

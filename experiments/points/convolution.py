@@ -147,17 +147,16 @@ _MNIST_LEARNED = replace(
 )
 _CIFAR_LEARNED = replace(
     _CIFAR,
-    name="cifar-learned-400k",
+    name="cifar-learned-s",
     make=partial(
         learned_network,
         (3, 32, 32),
         [ConvolutionStage(1, kernel_size=5, padding=0, depth=2)],
-        (24_000, 60_000),
+        (16_000, 40_000),
         n_candidates=16,
         radius=4,
     ),
-    k=48,
-    tau=74.0,
+    tau=60.0,
     temperature=4.0,
 )
 CONVOLUTIONS = {

@@ -21,7 +21,7 @@ from experiments import measuring, plans, splits, studies, training
 from experiments.data import Dataset
 from experiments.points import frontier, lut
 from experiments.points.convolution import CONVOLUTIONS, RECIPE
-from experiments.report import records, table
+from experiments.report import records, table, targets
 from experiments.report.figures import draw_figures, draw_frontier
 from experiments.settings import SETTINGS, Setting
 from gatewise import nn
@@ -180,6 +180,30 @@ def test_a_study_of_convolutions_builds_what_it_varies() -> None:
     kinds = [type(each.build(0)[1]).__name__ for each in varied.values()]
     assert kinds == ["LogicConv2d", "LogicConv2d", "LearnedConv2d", "LogicConv2d", "LogicConv2d"]
     assert varied["residual 1"].residual == 1.0
+
+
+def test_targets_are_judged_by_their_most_accurate_point() -> None:
+    points = [name for target in targets.TARGETS for name in target.names]
+    assert set(points) <= set(CONVOLUTIONS) | set(lut.POINTS)
+    assert [row[-1] for row in targets.list_rows({})] == ["open"] * len(targets.TARGETS)
+
+    def make(name: str, accuracy: float) -> dict[str, Any]:
+        seeds = [{"tables": 540}, {"tables": 620}]
+        return {"name": name, "accuracy": {"mean": accuracy}, "time": {"packed_ns": 10 * accuracy}, "seeds": seeds}
+
+    found = {("cifar-tree-400k", RECIPE): make("", 61.0), ("cifar-learned-s", RECIPE): make("", 60.0)}
+    found[("mnist-lut-500", "lut")] = make("mnist-lut-500", 97.2)
+    rows = {row[0]: tuple(row[1:]) for row in targets.list_rows(found)}
+    assert rows["CIFAR-10, convolution, at most 400,000 gates"] == ("at least 60.4 %", "61.00 %, 2 seeds", "met")
+    assert rows["the same, time per image"] == ("at most 6,000 ns", "610 ns, 2 seeds", "met")
+    assert rows["MNIST, 500 tables of six inputs"] == ("at least 97.5 %", "97.20 %, 2 seeds", "missed")
+    assert rows["the same after synthesis, over 500"] == ("at most 1.2", "1.24, 2 seeds", "missed")
+
+
+def test_points_have_the_gates_that_their_targets_allow() -> None:
+    for name, limit in (("mnist-learned-150k", 150_000), ("cifar-learned-s", 400_000)):
+        shared = nn.discretize_shared(CONVOLUTIONS[name].build(0))
+        assert limit / 4 < shared.n_gates <= limit
 
 
 def make_tiny_convolution(*, k: int, **options: Any) -> torch.nn.Module:

@@ -57,6 +57,10 @@ def tree_network_cifar10(k: int = 32, *, n_thresholds: int = 3, **options: Any) 
     **options
         Of `convolutional_network`; tau is the paper's for its sizes.
 
+    Notes
+    -----
+    `gatewise.train` has Adam without weight decay; `torch.optim.AdamW` trains the network by autograd.
+
     Examples
     --------
     >>> net = tree_network_cifar10(2, seed=0)
