@@ -60,12 +60,47 @@ def test_few_values_are_told_apart_and_nothing_else(values: list[float], width: 
 
 
 @hypothesis.given(counts=st.lists(st.integers(1, 50), min_size=34, max_size=80), n=st.integers(1, 32))
-def test_thresholds_are_few_and_distinct(counts: list[int], n: int) -> None:
-    values = np.arange(len(counts), dtype=np.float64)
-    thresholds = fit.choose_thresholds(values, np.array(counts), n)
-    assert 1 <= len(thresholds) <= n
-    assert (np.diff(thresholds) > 0).all()
-    assert np.isin(thresholds, values[:-1] + 0.5).all()
+def test_cuts_are_few_and_distinct(counts: list[int], n: int) -> None:
+    cuts = fit.choose_cuts(np.array(counts), n)
+    assert 1 <= len(cuts) <= n
+    assert (np.diff(cuts) > 0).all()
+    assert cuts[0] >= 0
+    assert cuts[-1] < len(counts) - 1
+
+
+@hypothesis.given(values=st.lists(st.floats(allow_nan=False), min_size=2, max_size=9, unique=True))
+def test_thresholds_are_between_neighbors(values: list[float]) -> None:
+    low, high = np.sort(values)[:-1], np.sort(values)[1:]
+    thresholds = fit.place_thresholds(low, high)
+    assert (low <= thresholds).all()
+    assert (thresholds < high).all()
+
+
+@hypothesis.given(
+    low=st.floats(-1e6, 1e6), distance=st.floats(1e-6, 1e6), n_decimals=st.integers(0, 8), width=st.sampled_from("fd")
+)
+def test_thresholds_have_few_decimals_and_lie_near_the_middle(
+    low: float, distance: float, n_decimals: int, width: str
+) -> None:
+    ends = np.round([low, low + distance], n_decimals).astype(width).astype(np.float64)
+    hypothesis.assume(ends[0] < ends[1])
+    (threshold,) = fit.place_thresholds(ends[:1], ends[1:])
+    distance = ends[1] - ends[0]
+    assert abs(threshold - ends.mean()) <= distance / 8 * (1 + 1e-9)
+    _, _, decimals = np.format_float_positional(threshold, trim="-").partition(".")
+    assert len(decimals) <= max(1, np.ceil(np.log10(4 / distance) + 1e-9))
+
+
+def test_whole_numbers_are_separated_halfway() -> None:
+    low, high = (
+        each.ravel().astype(np.float64) for each in np.meshgrid(np.arange(-99, 99, 7), np.arange(100, 9999, 97))
+    )
+    np.testing.assert_array_equal(fit.place_thresholds(low, high), (low + high) / 2)
+
+
+def test_thresholds_read_well() -> None:
+    encoder = Encoder.fit(np.array([[0.2984, 15.0], [0.2990, 15.01]], np.float64))
+    assert encoder.describe_bits() == ["x0 > 0.2987", "x1 > 15.005"]
 
 
 def test_infinities_are_ordinary_values() -> None:

@@ -88,8 +88,8 @@ class Encoder:
     ) -> "Encoder":
         """Choose thresholds and categories for a table.
 
-        A column of numbers gets thresholds that cut its rows into parts of about equal size, each threshold halfway
-        between two neighboring values. If it has few distinct values, a threshold separates every two neighbors.
+        A column of numbers gets thresholds that cut its rows into parts of about equal size: numbers of few decimals,
+        about halfway between neighboring values. If it has few distinct values, every two neighbors are separated.
         Dates and times become elapsed seconds since midnight of the first day, which is stored, and those parts of the
         calendar that vary: month, day of the month, weekday, hour, minute. Each of them gets thresholds as a column of
         numbers does, and so do durations in seconds. Times with a zone are read in UTC.

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.encode.advice import is_id_like, warn_of_categories
-from gatewise.encode.columns import Categorical, Column, Numeric, Value, as_value
+from gatewise.encode.columns import MAX_EXACT, Categorical, Column, Numeric, Value, as_value
 from gatewise.encode.raw import Coded, Raw, check_exact
 from gatewise.encode.tables import Table
 from gatewise.encode.timed import Timed
@@ -75,10 +75,12 @@ class Summary:
         """The column with at most `limit` bits, not counting the bit for missing values."""
         limit = min(limit, self.n_wanted(max_thresholds))
         if isinstance(self.values, np.ndarray):
-            thresholds = choose_thresholds(self.values, self.counts, limit)
+            cuts = choose_cuts(self.counts, limit)
+            low, high = self.values[cuts], self.values[cuts + 1]
             if self.part:
-                return Timed(thresholds, self.needs_missing, source=self.name, part=self.part, anchor=self.anchor)
-            return Numeric(self.name, thresholds, self.needs_missing)
+                middle = _midpoints(low, high)
+                return Timed(middle, self.needs_missing, source=self.name, part=self.part, anchor=self.anchor)
+            return Numeric(self.name, place_thresholds(low, high), self.needs_missing)
         if len(self.values) <= 2:
             return Categorical(self.name, tuple(self.values[1:]), self.needs_missing)
         kept = np.sort(np.argsort(-self.counts, kind="stable")[:limit])
@@ -168,28 +170,29 @@ def _summarize_numbers(raw: NDArray[Any], name: str, is_categorical: bool, sampl
     return Summary(name, values.astype(np.float64), counts, bool(missing.any()))
 
 
-def choose_thresholds(values: NDArray[np.float64], counts: NDArray[np.int64], n: int) -> NDArray[np.float64]:
-    """Choose at most `n` thresholds that cut the rows into parts of about equal size.
+def choose_cuts(counts: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """Choose at most `n` cuts between neighboring values that divide the rows into parts of about equal size.
 
     A value that is more frequent than a part is large would take the place of several cuts; it counts as one part.
 
     Parameters
     ----------
-    values : float64 array, shape (n_values,)
-        Strictly increasing; infinities are allowed.
     counts : int64 array, shape (n_values,)
-        Rows that have the value.
+        Rows that have each value; the values are sorted.
     n : int
+
+    Returns
+    -------
+    int64 array
+        Positions of the values below the cuts, strictly increasing.
 
     Examples
     --------
-    >>> choose_thresholds(np.array([0.0, 1.0, 2.0, 3.0]), np.array([97, 1, 1, 1]), 2).tolist()
-    [0.5, 1.5]
+    >>> choose_cuts(np.array([97, 1, 1, 1]), 2).tolist()
+    [0, 1]
     """
-    if len(values) - 1 <= n:
-        return _midpoints(values[:-1], values[1:])
-    if n == 0:
-        return np.empty(0)
+    if len(counts) - 1 <= n or n == 0:
+        return np.arange(min(max(len(counts) - 1, 0), n))
     weights = counts.astype(np.float64)
     for _ in range(20):  # converges to weights none of which exceeds a part
         part = weights.sum() / (n + 1)
@@ -200,8 +203,31 @@ def choose_thresholds(values: NDArray[np.float64], counts: NDArray[np.int64], n:
     wanted = weights.sum() * np.arange(1, n + 1) / (n + 1)
     above = np.searchsorted(ends, wanted).clip(1, len(ends) - 1)
     nearest = np.where(wanted - ends[above - 1] <= ends[above] - wanted, above - 1, above)
-    cuts = np.unique(nearest)
-    return _midpoints(values[cuts], values[cuts + 1])
+    return np.unique(nearest)
+
+
+def place_thresholds(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Thresholds near halfway between neighbors, of few decimals: at least `low` and below `high`.
+
+    Halfway is rounded to the fewest decimals, but at least one, that move it by no more than an eighth of the distance.
+
+    Parameters
+    ----------
+    low, high : float64 arrays, shape (n_thresholds,)
+        Strictly increasing; infinities are allowed.
+
+    Examples
+    --------
+    >>> place_thresholds(np.array([1.0, 0.2984, 0.12345678]), np.array([2.0, 0.299, 0.12987654])).tolist()
+    [1.5, 0.2987, 0.127]
+    """
+    middle = _midpoints(low, high)
+    with np.errstate(all="ignore"):
+        n_decimals = np.ceil(-np.log10((high - low) / 4)).clip(1, 22)
+        scale = 10.0**n_decimals  # exact, so that the quotient is the float64 number next to the decimal one
+        whole = np.rint(middle * scale)
+        rounded = whole / scale
+    return np.where((rounded > low) & (rounded < high) & (np.abs(whole) < MAX_EXACT), rounded, middle)
 
 
 def _midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
