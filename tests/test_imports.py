@@ -29,6 +29,7 @@ ALLOWED = {
     "checks": set(),
     "model": {"bits", "circuit", "encode", "heads", "machine", "passes", "run", "store", "verify", "wiring"},
     "verify": {
+        "_native",
         "bits",
         "checks",
         "circuit",

@@ -35,6 +35,8 @@ add_library(gatewise_core STATIC
   ${native_dir}/train/samples.cpp
   ${native_dir}/train/stack.cpp
   ${native_dir}/train/step.cpp
+  ${native_dir}/verify/box_search.cpp
+  ${native_dir}/verify/table_sum.cpp
   ${native_dir}/simd/targets.cpp
   ${native_dir}/support/pool.cpp)
 target_include_directories(gatewise_core PUBLIC ${native_dir})

@@ -12,7 +12,7 @@ from gatewise.model import Model
 from gatewise.verify.answers import Effort, Tally
 from gatewise.verify.asking import Question, beating, predict_one
 from gatewise.verify.limits import LIMIT
-from gatewise.verify.proving.decide import Method, decide
+from gatewise.verify.proving.decide import Decider, Method
 from gatewise.verify.proving.subsets import find_influence
 from gatewise.verify.robustness import Center, shrink
 from gatewise.verify.space import Given, Region, Row
@@ -129,6 +129,7 @@ class _Explainer:
         for rival in self._rivals:
             influence = np.maximum(influence, find_influence(rival, whole, self._start)[0])
         self._order = [k for k in np.argsort(influence, kind="stable").tolist() if influence[k] and whole.sizes[k] > 1]
+        self._deciders = [Decider(rival, whole, question.method) for rival in self._rivals]
         self._against: list[Numbers] = []
         self.tally, self.is_sure = Tally(), True
 
@@ -209,18 +210,14 @@ class _Explainer:
         """Whether the answer is the same wherever these columns are in their ranges; False if that stays unknown."""
         if any(all(low <= point[i] <= high for i, (low, high) in ranges.items()) for point in self._against):
             return False
-        region = self._whole
-        for i, (low, high) in ranges.items():
-            region = region.at(i, range(low, high + 1))
-        offset = np.zeros(len(self._start), np.int64)
-        for i, (low, _) in ranges.items():
-            offset[i] = low
-        for rival in self._rivals:
-            share = self._question.limit.part(SHARE, LEAST_SECONDS)
-            decision = decide(rival, region, share, self._question.method)
+        low, high = np.zeros_like(self._start), self._whole.sizes - 1
+        for i, (least, greatest) in ranges.items():
+            low[i], high[i] = least, greatest
+        for rival, decider in zip(self._rivals, self._deciders, strict=True):
+            decision = decider.decide(low, high, self._question.limit.part(SHARE, LEAST_SECONDS))
             self.tally.add(decision.n_gates, decision.solver)
             if decision.point is not None:
-                self._against.append(shrink([rival], self._whole, self._start, decision.point + offset))
+                self._against.append(shrink([rival], self._whole, self._start, decision.point))
                 return False
             if not decision.is_decided:
                 self.is_sure = False

@@ -6,11 +6,13 @@ Invariant: outputs are different wires and no constants, and each has a weight i
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.circuit import N_CONSTANTS, Circuit
+from gatewise.export.netlist import Netlist, lower
 from gatewise.passes import simplify
 from gatewise.run.engine import Engine
 
@@ -104,7 +106,16 @@ class Forms:
 
     def outputs(self, bits: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The outputs that the forms add up, (n_rows, n_outputs)."""
-        return Engine(self.circuit).outputs(bits)
+        return self._engine.outputs(bits)
+
+    @cached_property
+    def _engine(self) -> Engine:
+        return Engine(self.circuit)
+
+    @cached_property
+    def netlist(self) -> Netlist:
+        """The circuit's gates over nodes, with a group for each output."""
+        return lower(each_alone(self.circuit))
 
     def lows(self) -> Numbers:
         """What each form is at least, if its outputs could be anything."""

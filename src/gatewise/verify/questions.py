@@ -24,8 +24,7 @@ from gatewise.verify.asking import (
 )
 from gatewise.verify.forms import Forms
 from gatewise.verify.limits import LIMIT
-from gatewise.verify.proving.decide import Method
-from gatewise.verify.proving.search import Search
+from gatewise.verify.proving.decide import Method, find_best
 from gatewise.verify.space import Given, Region, Row
 
 Numbers = NDArray[np.int64]
@@ -297,7 +296,7 @@ def _range(question: Question, counts: Forms, region: Region, k: int, shares: It
             point, low, high = np.zeros(len(region.sizes), np.int64), int(form.constants[0]), int(form.constants[0])
             question.tally.add(0, "bounds")
         else:
-            found = Search(form, region).run(part)
+            found = find_best(form, region, part, goal=None)
             question.tally.add(form.circuit.n_gates, "search")
             assert found.point is not None, "the search must look at a point before its time is up"
             point, low, high = found.point, found.low, found.high

@@ -37,4 +37,5 @@ NB_MODULE(_native, m) {
   bind_bits(m);
   bind_tables(m);
   bind_boost(m);
+  bind_verify(m);
 }

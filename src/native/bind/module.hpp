@@ -15,6 +15,7 @@ void bind_train(nanobind::module_& m);
 void bind_bits(nanobind::module_& m);
 void bind_tables(nanobind::module_& m);
 void bind_boost(nanobind::module_& m);
+void bind_verify(nanobind::module_& m);
 
 namespace gatewise::binding {
 

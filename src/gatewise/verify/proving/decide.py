@@ -4,7 +4,8 @@ In: forms and a region. Out: a point where all forms are at least 0, or that the
 Invariant: every method gives the same answer, if it gives one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -13,9 +14,11 @@ from numpy.typing import NDArray
 from gatewise.verify.forms import Forms
 from gatewise.verify.limits import Limit
 from gatewise.verify.proving.clauses import make_formula, restrict
+from gatewise.verify.proving.found import Found
 from gatewise.verify.proving.sat import require_solver, solve
-from gatewise.verify.proving.search import Found, Search
+from gatewise.verify.proving.search import Search
 from gatewise.verify.proving.subsets import Subsets
+from gatewise.verify.proving.tables import Tables
 from gatewise.verify.space import Region
 
 Numbers = NDArray[np.int64]
@@ -101,7 +104,7 @@ def decide(
         return Decision(False, None, "bounds", n_gates)
     if method in ("auto", "search"):
         share = limit if method == "search" else limit.part(SEARCH_SHARE, LEAST_SECONDS)
-        found = Search(forms, region, goal=0).run(share) if change is None else _change(forms, region, share, change)
+        found = find_best(forms, region, share, goal=0) if change is None else _change(forms, region, share, change)
         if found.is_complete or method == "search":
             return Decision(found.is_complete, found.point, "search", n_gates)
     formula = make_formula(forms, region, native=method != "sat with adders")
@@ -110,6 +113,47 @@ def decide(
     solved = solve(formula, limit)
     found_point = None if solved.bits is None else find_point(solved.bits, region)
     return Decision(solved.is_satisfiable is not None, found_point, solved.solver, n_gates)
+
+
+def find_best(forms: Forms, region: Region, limit: Limit, *, goal: int | None) -> Found:
+    """Search a region for a point where the least form is greatest, or at least the goal: by tables if there are."""
+    tables = Tables.of(forms, region)
+    if tables is None:
+        return Search(forms, region, goal=goal).run(limit)
+    return tables.search(np.zeros(len(region.sizes), np.int64), region.sizes - 1, goal=goal, limit=limit)
+
+
+@dataclass(frozen=True, eq=False)
+class Decider:
+    """Decides one question about many boxes of a region, which share their tables.
+
+    Parameters
+    ----------
+    forms : Forms
+    whole : Region
+    method : Method
+    """
+
+    forms: Forms
+    whole: Region
+    method: Method
+
+    def decide(self, low: Numbers, high: Numbers, limit: Limit) -> Decision:
+        """Look for a point of a box of the region where all forms are at least 0, as a point of the region."""
+        if self._tables is not None:
+            share = limit if self.method == "search" else limit.part(SEARCH_SHARE, LEAST_SECONDS)
+            found = self._tables.search(low, high, goal=0, limit=share)
+            if found.is_complete or self.method == "search":
+                return Decision(found.is_complete, found.point, "search", self.forms.circuit.n_gates)
+        region = self.whole
+        for i in np.flatnonzero((low > 0) | (high < self.whole.sizes - 1)).tolist():
+            region = region.at(i, range(int(low[i]), int(high[i]) + 1))
+        decision = decide(self.forms, region, limit, self.method if self._tables is None else "sat")
+        return decision if decision.point is None else replace(decision, point=decision.point + low)
+
+    @cached_property
+    def _tables(self) -> Tables | None:
+        return Tables.of(self.forms, self.whole) if self.method in ("auto", "search") else None
 
 
 def _change(forms: Forms, region: Region, limit: Limit, change: Change) -> Found:

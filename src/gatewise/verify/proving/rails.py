@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from gatewise.bits import Planes
 from gatewise.circuit import N_CONSTANTS, Circuit
 from gatewise.export.counting import CircuitBuilder
-from gatewise.export.netlist import lower
 from gatewise.gates import A_AND_NOT_B, AND, NOT_A_AND_B, OR, XOR
 from gatewise.passes import drop_unread_inputs, simplify
 from gatewise.run.engine import Engine
-from gatewise.verify.forms import Forms, each_alone
+from gatewise.verify.forms import Forms
 from gatewise.verify.space import Region
 
 Numbers = NDArray[np.int64]
@@ -96,7 +95,7 @@ def make_rails(forms: Forms, scale: Numbers) -> Circuit:
 
     Its inputs are whether each bit can be true, and then whether each can be false.
     """
-    netlist = lower(each_alone(forms.circuit))
+    netlist = forms.netlist
     n = netlist.n_inputs
     builder = CircuitBuilder(Circuit(2 * n, [], [], [], [], [0]))  # type: ignore[arg-type]
     can_be = list(range(N_CONSTANTS, N_CONSTANTS + n))

@@ -7,13 +7,12 @@ Bounds come from `rails`. Of each box several halvings are tried, and the one is
 columns whose halves are decided at once are halved first.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.verify.forms import Forms
 from gatewise.verify.limits import Limit
+from gatewise.verify.proving.found import Found
 from gatewise.verify.proving.rails import Bounder
 from gatewise.verify.space import Region
 
@@ -28,29 +27,6 @@ MAX_BOXES = 1 << 21
 """Boxes that may wait, which bounds memory; then the search goes into depth instead of after the best bound."""
 
 SEED = 0
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """How a search ended.
-
-    Parameters
-    ----------
-    point : int64 array or None
-        Where all forms are at least 0; or where the form is greatest, of those that were seen.
-    is_complete : bool
-        Whether nothing is left to be searched: without a point there is none, and a greatest value is exact.
-    low, high : int
-        The value at the point, and what no point exceeds.
-    n_boxes : int
-        Boxes that were bounded.
-    """
-
-    point: Numbers | None
-    is_complete: bool
-    low: int
-    high: int
-    n_boxes: int
 
 
 class Search:

@@ -14,11 +14,11 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from gatewise.export.netlist import lower
-from gatewise.verify.forms import Forms, each_alone
+from gatewise.verify.forms import Forms
 from gatewise.verify.limits import Limit
+from gatewise.verify.proving.found import Found
 from gatewise.verify.proving.rails import Bounder
-from gatewise.verify.proving.search import Found, Search
+from gatewise.verify.proving.search import Search
 from gatewise.verify.space import Region
 
 Numbers = NDArray[np.int64]
@@ -153,7 +153,7 @@ def find_influence(forms: Forms, region: Region, start: Numbers) -> Numbers:
     >>> find_influence(counts, region, np.array([0, 0])).tolist()
     [[1, 3]]
     """
-    netlist = lower(each_alone(forms.circuit))
+    netlist = forms.netlist
     column = np.searchsorted(region.space.first_bit, np.arange(netlist.n_inputs), side="right") - 1
     reach = [1 << i for i in column.tolist()]
     for a, b in zip(netlist.a.tolist(), netlist.b.tolist(), strict=True):
