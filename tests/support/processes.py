@@ -2,6 +2,7 @@
 
 import multiprocessing
 import time
+import traceback
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -42,3 +43,24 @@ class Missing:
             raise ModuleNotFoundError(name, name=name)
 sys.meta_path.insert(0, Missing())
 """
+
+
+def call_apart(function: Any, *args: Any) -> Any:
+    """What a function gives in a process of its own; an AssertionError with its traceback if it fails."""
+    mine, its = CONTEXT.Pipe(duplex=False)
+    process = start(_answer, its, function, args)
+    its.close()
+    try:
+        kind, value = mine.recv()
+    except EOFError:
+        kind, value = "traceback", "the process died"
+    wait_for_end(process)
+    assert kind == "value", value
+    return value
+
+
+def _answer(pipe: Any, function: Any, args: tuple[Any, ...]) -> None:
+    try:
+        pipe.send(("value", function(*args)))
+    except BaseException:
+        pipe.send(("traceback", traceback.format_exc()))

@@ -5,19 +5,24 @@ In: the shape of a layer and its settings. Out: a module with the gates' weights
 at many positions are a `GateModule` only, see `gatewise.nn.convolution`.
 """
 
-from collections.abc import Iterator
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.amp import is_autocast_available
 
 from gatewise.checks import MAX_SEED, as_integer
 from gatewise.nn import functional
 from gatewise.nn.parametrization import Parametrization
 from gatewise.nn.sampling import Sampling, Soft
 from gatewise.wiring.layers import MAX_LAYER
+
+Forward = TypeVar("Forward", bound=Callable[..., Tensor])
+HALVES = torch.float16, torch.bfloat16
 
 
 class GateModule(nn.Module):
@@ -33,7 +38,7 @@ class GateModule(nn.Module):
         super().__init__()
         self.parametrization, self.sampling, self.grad_factor = parametrization, sampling, grad_factor
         # The 64 bits of the seed as int64, which every version of torch can save.
-        self.register_buffer("seed", torch.from_numpy(np.array([seed, position], np.uint64).view(np.int64)))
+        self.register_buffer("seed", torch.as_tensor(np.array([seed, position], np.uint64).view(np.int64)))
 
     def gates(self) -> NDArray[np.uint8]:
         """The gate id that every gate stands for, (n_gates,)."""
@@ -81,7 +86,7 @@ class GateLayer(GateModule):
         if in_features < 1 or out_features < 1:
             raise ValueError(f"in_features and out_features must be at least 1, got {in_features} and {out_features}")
         self.in_features, self.out_features = in_features, out_features
-        self.weight = nn.Parameter(parametrization.initialize(out_features, generator))
+        self.weight = make_parameter(parametrization.initialize(out_features, generator))
 
     def wires(self) -> tuple[Tensor, Tensor]:
         """The operands a and b of every gate: int32 positions in the layer before, (out_features,) each."""
@@ -96,6 +101,18 @@ class GateLayer(GateModule):
         return ", ".join([f"in_features={self.in_features}, out_features={self.out_features}", *self._settings()])
 
 
+def make_parameter(values: Tensor) -> nn.Parameter:
+    """A parameter on the default device, which `torch.device` may have set, of values drawn where their generator is.
+
+    Examples
+    --------
+    >>> with torch.device("meta"):
+    ...     make_parameter(torch.zeros(2, device="cpu")).device
+    device(type='meta')
+    """
+    return nn.Parameter(values.to(torch.get_default_device()))
+
+
 def draw_seed(generator: torch.Generator | None) -> int:
     """A seed from a generator, or from torch's global one.
 
@@ -104,7 +121,8 @@ def draw_seed(generator: torch.Generator | None) -> int:
     >>> draw_seed(torch.Generator().manual_seed(0)) == draw_seed(torch.Generator().manual_seed(0))
     True
     """
-    return int(torch.randint(torch.iinfo(torch.int64).max, (), generator=generator))
+    place = "cpu" if generator is None else generator.device
+    return int(torch.randint(torch.iinfo(torch.int64).max, (), generator=generator, device=place))
 
 
 def settle_seed(seed: int | None, position: int, generator: torch.Generator | None) -> tuple[int, torch.Generator]:
@@ -137,6 +155,30 @@ def check_tensor(name: str, value: object) -> None:
         raise TypeError(f"{name} must be a torch.Tensor, got {kind}; convert it by torch.as_tensor({name})")
 
 
+def without_autocast(forward: Forward) -> Forward:
+    """A `forward` that computes in the precision of the weights, whatever autocast asks for.
+
+    Sums of more than 256 bits, and with them the classes that a circuit gives, are not exact in bfloat16.
+
+    Examples
+    --------
+    >>> from gatewise.nn import LogicLayer
+    >>> with torch.autocast("cpu", torch.bfloat16):
+    ...     LogicLayer(2, 4, seed=0)(torch.ones(1, 2, dtype=torch.bfloat16)).dtype
+    torch.float32
+    """
+
+    @wraps(forward)
+    def run(self: Any, x: Tensor) -> Tensor:
+        kind = x.device.type if isinstance(x, Tensor) else "cpu"
+        if not (is_autocast_available(kind) and torch.is_autocast_enabled(kind)):
+            return forward(self, x)
+        with torch.autocast(kind, enabled=False):
+            return forward(self, x.float() if x.dtype in HALVES else x)
+
+    return cast(Forward, run)
+
+
 class Reader(Protocol):
     """A layer that reads rows of so many features."""
 
@@ -158,18 +200,42 @@ def check_input(layer: Reader, x: Tensor) -> Tensor:
         raise ValueError(f"x must have {layer.in_features} features for {layer}, got shape {tuple(x.shape)}")
     if x.is_complex():
         raise TypeError(f"x must be real, Boolean or integer, got {x.dtype}")
+    check_device(layer.weight, x)
     return x if x.is_floating_point() or x.dtype == torch.bool else x.to(layer.weight.dtype)
 
 
-def check_bits(x: Tensor) -> None:
-    """Raise ValueError unless all values are 0 or 1.
+def check_device(weight: Tensor, x: Tensor) -> None:
+    """Raise ValueError unless x is where the weights are.
 
     Examples
     --------
-    >>> check_bits(torch.tensor([0.0, 1.0]))
+    >>> check_device(torch.zeros(1, device="meta"), torch.zeros(1))
+    Traceback (most recent call last):
+    ValueError: x must be on meta, where the weights are, got a tensor on cpu; move it by x.to("meta")
     """
-    if x.is_floating_point() and not bool(((x == 0) | (x == 1)).all()):
-        raise ValueError("x must be 0 or 1 for training on bits, got values between; use another sampling")
+    if x.device != weight.device:
+        place = f"x must be on {weight.device}, where the weights are, got a tensor on {x.device}"
+        raise ValueError(f'{place}; move it by x.to("{weight.device}")')
+
+
+def check_bits(x: Tensor, reader: object = "training on bits") -> Tensor:
+    """x, if all values are 0 or 1; otherwise a ValueError, or NaN instead of other values on devices.
+
+    To raise an error there, every step would wait for the device; a loss that is NaN tells it as well.
+
+    Examples
+    --------
+    >>> check_bits(torch.tensor([0.0, 1.0])).tolist()
+    [0.0, 1.0]
+    """
+    if not x.is_floating_point():
+        return x
+    are_bits = (x == 0) | (x == 1)
+    if x.device.type != "cpu" or torch.compiler.is_compiling():
+        return torch.where(are_bits, x, torch.nan)
+    if not bool(are_bits.all()):
+        raise ValueError(f"x must be 0 or 1 for {reader}, got values between; make bits of them, such as x > 0.5")
+    return x
 
 
 def as_bits(layer: GateLayer, x: Tensor) -> Tensor:
@@ -181,8 +247,7 @@ def as_bits(layer: GateLayer, x: Tensor) -> Tensor:
     >>> as_bits(LogicLayer(2, 4), torch.tensor([[False, True]])).tolist()
     [[0.0, 1.0]]
     """
-    x = check_input(layer, x)
-    check_bits(x)
+    x = check_bits(check_input(layer, x))
     values = x.to(layer.weight.dtype) if x.dtype == torch.bool else x
     return functional.scale_gradient(values, layer.grad_factor)
 

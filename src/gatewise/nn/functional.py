@@ -12,6 +12,8 @@ from torch import Tensor
 
 from gatewise.gates import coefficients as gate_coefficients
 
+Number = float | Tensor
+
 
 def evaluate_gates(x: Tensor, a: Tensor, b: Tensor, coefficients: Tensor) -> Tensor:
     """One layer.
@@ -34,7 +36,20 @@ def evaluate_gates(x: Tensor, a: Tensor, b: Tensor, coefficients: Tensor) -> Ten
     >>> evaluate_gates(torch.tensor([[0.5, 0.5]]), torch.tensor([0]), torch.tensor([1]), either).tolist()
     [[0.75]]
     """
-    return apply_gates(x[..., a], x[..., b], coefficients)
+    return apply_gates(read_wires(x, a), read_wires(x, b), coefficients)
+
+
+def read_wires(x: Tensor, wires: Tensor) -> Tensor:
+    """What wires carry, (..., in_features) -> (..., n), for integers `wires` of shape (n,).
+
+    The values of one wire lie next to each other in the result: what reads it in turn copies whole rows of memory.
+
+    Examples
+    --------
+    >>> read_wires(torch.tensor([[0.25, 0.5]]), torch.tensor([1, 1, 0])).tolist()
+    [[0.5, 0.5, 0.25]]
+    """
+    return x.movedim(-1, 0).index_select(0, wires).movedim(0, -1)
 
 
 def apply_gates(a: Tensor, b: Tensor, coefficients: Tensor) -> Tensor:
@@ -91,7 +106,7 @@ def table_coefficients(truth: Tensor) -> Tensor:
     return torch.stack([t00, t10 - t00, t01 - t00, t11 - t10 - t01 + t00], 1)
 
 
-def mix_wires(x: Tensor, candidates: Tensor, logits: Tensor, temperature: float = 1.0) -> Tensor:
+def mix_wires(x: Tensor, candidates: Tensor, logits: Tensor, temperature: Number = 1.0) -> Tensor:
     """Pins that read a mixture of their candidates, as a softmax over their logits weighs them.
 
     Parameters
@@ -99,7 +114,7 @@ def mix_wires(x: Tensor, candidates: Tensor, logits: Tensor, temperature: float 
     x : (..., in_features)
     candidates : integer tensor, (out_features, k)
     logits : (out_features, k)
-    temperature : float
+    temperature : float, or a tensor of one number
         Of the softmax.
 
     Returns
@@ -114,7 +129,7 @@ def mix_wires(x: Tensor, candidates: Tensor, logits: Tensor, temperature: float 
     return (x[..., candidates] * (logits / temperature).softmax(-1)).sum(-1)
 
 
-def choose_wires(x: Tensor, wires: Tensor, candidates: Tensor, logits: Tensor, temperature: float = 1.0) -> Tensor:
+def choose_wires(x: Tensor, wires: Tensor, candidates: Tensor, logits: Tensor, temperature: Number = 1.0) -> Tensor:
     """Pins that read the wires that were chosen; the logits get the gradient of the mixture, the wires that of the pin.
 
     Parameters
@@ -135,14 +150,14 @@ def choose_wires(x: Tensor, wires: Tensor, candidates: Tensor, logits: Tensor, t
     >>> pin.tolist(), logits.grad.tolist()
     ([[1.0]], [[-0.25, 0.25]])
     """
-    value = x[..., wires]
+    value = read_wires(x, wires)
     if not (torch.is_grad_enabled() and logits.requires_grad):
         return value
     mixed = mix_wires(x.detach(), candidates, logits, temperature)
     return value + (mixed - mixed.detach())
 
 
-def mix_taps(columns: Tensor, candidates: Tensor, logits: Tensor, temperature: float = 1.0) -> Tensor:
+def mix_taps(columns: Tensor, candidates: Tensor, logits: Tensor, temperature: Number = 1.0) -> Tensor:
     """Operands at all positions that read mixtures of their candidates, as a softmax over their logits weighs them.
 
     Parameters
@@ -151,7 +166,7 @@ def mix_taps(columns: Tensor, candidates: Tensor, logits: Tensor, temperature: f
         Values of the windows, as `torch.nn.functional.unfold` gives them.
     candidates : integer tensor, (n_gates, k)
     logits : (n_gates, k)
-    temperature : float
+    temperature : float, or a tensor of one number
         Of the softmax.
 
     Returns
@@ -170,7 +185,7 @@ def mix_taps(columns: Tensor, candidates: Tensor, logits: Tensor, temperature: f
     return matrix @ columns
 
 
-def choose_taps(columns: Tensor, taps: Tensor, candidates: Tensor, logits: Tensor, temperature: float = 1.0) -> Tensor:
+def choose_taps(columns: Tensor, taps: Tensor, candidates: Tensor, logits: Tensor, temperature: Number = 1.0) -> Tensor:
     """Operands at all positions that read the taps that were chosen; gradients as those of `choose_wires`.
 
     Parameters
@@ -229,10 +244,16 @@ def evaluate_layers(
     >>> sums.tolist()
     [[8.0]]
     """
-    parts = coefficients.split([len(a) for a, _ in wiring])
-    for (a, b), part, factor in zip(wiring, parts, grad_factors, strict=True):
-        x = evaluate_gates(scale_gradient(x, factor), a, b, part.to(x.dtype))
-    return x.unflatten(-1, (groups, -1)).sum(-1) if groups else x
+    # Features first: a wire is a row of memory, which gathers and scatters move as a whole. Twice as fast on the CPU.
+    values = x.reshape(-1, x.shape[-1]).T.contiguous()
+    parts = coefficients.to(x.dtype).T.contiguous()[..., None].split([len(a) for a, _ in wiring], 1)
+    for (a, b), (c0, c1, c2, c3), factor in zip(wiring, parts, grad_factors, strict=True):
+        values = scale_gradient(values, factor)
+        left, right = values.index_select(0, a), values.index_select(0, b)
+        values = torch.addcmul(c0 + c1 * left, right, c2 + c3 * left)
+    if groups:
+        values = values.unflatten(0, (groups, -1)).sum(1)
+    return values.T.reshape(*x.shape[:-1], len(values))
 
 
 def scale_gradient(x: Tensor, factor: float) -> Tensor:
@@ -249,14 +270,14 @@ def scale_gradient(x: Tensor, factor: float) -> Tensor:
     return x if factor == 1.0 or not x.requires_grad else x * factor + (x * (1 - factor)).detach()
 
 
-def mix_gates(logits: Tensor, operators: Sequence[int], temperature: float = 1.0, *, hard: bool = False) -> Tensor:
+def mix_gates(logits: Tensor, operators: Sequence[int], temperature: Number = 1.0, *, hard: bool = False) -> Tensor:
     """Coefficients of gates that are mixtures of operators.
 
     Parameters
     ----------
     logits : (n_operators, out_features)
     operators : gate ids, one for each row of `logits`
-    temperature : float
+    temperature : float, or a tensor of one number
         Of the softmax; with `hard`, of the softmax that gradients see.
     hard : bool
         Forward takes the operator with the largest logit, the lowest on ties; the gradient is the softmax's.
@@ -270,11 +291,37 @@ def mix_gates(logits: Tensor, operators: Sequence[int], temperature: float = 1.0
     >>> mix_gates(torch.zeros(2, 1), [0, 15]).tolist()  # half false, half true
     [[0.5, 0.0, 0.0, 0.0]]
     """
-    table = torch.as_tensor(gate_coefficients()[list(operators)], dtype=logits.dtype, device=logits.device)
-    return choose(logits, temperature, hard=hard).T @ table
+    return choose(logits, temperature, hard=hard).T @ coefficient_table(operators, logits)
 
 
-def choose(logits: Tensor, temperature: float = 1.0, *, hard: bool = False) -> Tensor:
+def coefficient_table(operators: Sequence[int], like: Tensor) -> Tensor:
+    """Coefficients of 1, a, b and ab of operators, (n_operators, 4), where and in the precision that `like` is.
+
+    Examples
+    --------
+    >>> coefficient_table([1, 7], torch.zeros(1)).tolist()  # AND and OR
+    [[0.0, 0.0, 0.0, 1.0], [0.0, 1.0, 1.0, -1.0]]
+    """
+    key = tuple(operators), like.dtype, like.device
+    if torch.compiler.is_compiling():
+        return _make_table(*key)
+    found = _tables.get(key)
+    if found is None:
+        found = _make_table(*key)
+        if type(found) is Tensor:  # neither one of a compiler, nor one without memory
+            _tables[key] = found
+    return found
+
+
+_tables: dict[tuple[tuple[int, ...], torch.dtype, torch.device], Tensor] = {}  # once on each device: a copy waits
+
+
+def _make_table(operators: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
+    with torch.inference_mode(False):  # it will be used in training, too
+        return torch.tensor(gate_coefficients()[list(operators)].tolist(), dtype=dtype, device=device)
+
+
+def choose(logits: Tensor, temperature: Number = 1.0, *, hard: bool = False) -> Tensor:
     """Softmax over the first axis; with `hard`, the largest alone, with the gradient of the softmax.
 
     Examples

@@ -60,7 +60,7 @@ class GroupSum(nn.Module):
 
     def get_extra_state(self) -> Tensor:
         """tau, 0 for the rule, and beta: what the `state_dict` holds of a head without weights."""
-        return torch.tensor([self.tau or 0.0, self.beta], dtype=torch.float64)
+        return torch.tensor([self.tau or 0.0, self.beta], dtype=torch.float64, device="cpu")
 
     def set_extra_state(self, state: Tensor) -> None:
         """Take over what `get_extra_state` gave."""

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from gatewise.nn import functional, native
-from gatewise.nn.base import GateLayer, apply_on_bits, as_bits, check_input, settle_seed
+from gatewise.nn.base import GateLayer, apply_on_bits, as_bits, check_input, settle_seed, without_autocast
 from gatewise.nn.parametrization import Parametrization, Softmax
 from gatewise.nn.relaxation import Probabilistic, Relaxation
 from gatewise.nn.sampling import Bitwise, Sampling, Soft
@@ -88,20 +88,22 @@ class LogicLayer(GateLayer):
             warn_unread(in_features, out_features)
             wiring = wiring(seed, position, in_features=in_features, out_features=out_features)
         for name, wires in zip("ab", _check_wires(wiring, in_features, out_features), strict=True):
-            self.register_buffer(name, torch.from_numpy(wires))
+            self.register_buffer(name, torch.as_tensor(wires))
 
+    @without_autocast
     def forward(self, x: Tensor) -> Tensor:
         """x: (..., in_features) -> (..., out_features)."""
         if self.training and isinstance(self.sampling, Bitwise):
             values = as_bits(self, x)
-            return apply_on_bits(self, values[..., self.a], values[..., self.b])
+            return apply_on_bits(self, *(functional.read_wires(values, wires) for wires in self.wires()))
         if isinstance(self.relaxation, Probabilistic):
             return run_layers([self], x)
         if not isinstance(self.parametrization, Softmax):
             raise TypeError(f"parametrization must be Softmax for {self.relaxation}, got {self.parametrization}")
         x = check_input(self, x)
         values = functional.scale_gradient(x.to(self.weight.dtype) if x.dtype == torch.bool else x, self.grad_factor)
-        gates = self.relaxation.gates(values[..., self.a], values[..., self.b], self.parametrization.operators)
+        a, b = (functional.read_wires(values, wires) for wires in self.wires())
+        gates = self.relaxation.gates(a, b, self.parametrization.operators)
         probabilities = self.parametrization.probabilities(self.weight, self.sampling, self.training)
         return (gates * probabilities.T.to(gates.dtype)).sum(-1)
 

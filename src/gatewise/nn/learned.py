@@ -10,10 +10,19 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from gatewise.nn import functional
-from gatewise.nn.base import GateLayer, apply_on_bits, as_bits, check_input, settle_seed
+from gatewise.nn.base import (
+    GateLayer,
+    apply_on_bits,
+    as_bits,
+    check_input,
+    make_parameter,
+    settle_seed,
+    without_autocast,
+)
+from gatewise.nn.functional import Number
 from gatewise.nn.parametrization import NO_CONSTANTS, Parametrization, Residual, Softmax
 from gatewise.nn.sampling import Bitwise, Sampling
 from gatewise.wiring.candidates import Candidates, RandomCandidates
@@ -82,18 +91,20 @@ class LearnedLayer(GateLayer):
             self.draw = candidates
             candidates = candidates(seed, position, in_features=in_features, out_features=out_features)
         wires = _check_candidates(candidates, in_features, out_features)
-        self.register_buffer("candidates", torch.from_numpy(wires))
-        self.pins = nn.Parameter(torch.randn(*wires.shape, generator=generator))
+        self.register_buffer("candidates", torch.as_tensor(wires))
+        self.pins = make_parameter(torch.randn(*wires.shape, generator=generator, device=generator.device))
 
     @property
     def k(self) -> int:
         """Candidates per pin."""
         return self.candidates.shape[-1]
 
+    @without_autocast
     def forward(self, x: Tensor) -> Tensor:
         """x: (..., in_features) -> (..., out_features)."""
         if self.training and isinstance(self.sampling, Bitwise):
-            return apply_on_bits(self, *self._read_chosen(as_bits(self, x), float(self.sampling.temperature)))
+            _, temperature, _ = self.sampling.prepare([])
+            return apply_on_bits(self, *self._read_chosen(as_bits(self, x), temperature))
         x = check_input(self, x)
         values = functional.scale_gradient(x.to(self.weight.dtype) if x.dtype == torch.bool else x, self.grad_factor)
         coefficients = self.parametrization.coefficients([self.weight], self.sampling, self.training)
@@ -102,15 +113,15 @@ class LearnedLayer(GateLayer):
     def _read(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """What both pins of each gate read, (..., out_features) each."""
         if not self.training:
-            a, b = self.wires()
-            return x[..., a], x[..., b]
+            a, b = (functional.read_wires(x, wires) for wires in self.wires())
+            return a, b
         (logits,), temperature, hard = self.sampling.prepare([self.pins])
         if hard:
             return self._read_chosen(x, temperature, logits)
         a, b = (functional.mix_wires(x, *each, temperature) for each in zip(self.candidates, logits, strict=True))
         return a, b
 
-    def _read_chosen(self, x: Tensor, temperature: float, logits: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def _read_chosen(self, x: Tensor, temperature: Number, logits: Tensor | None = None) -> tuple[Tensor, Tensor]:
         logits = self.pins if logits is None else logits
         each = zip(_pick_wires(self.candidates, logits), self.candidates, logits, strict=True)
         a, b = (functional.choose_wires(x, *pin, temperature) for pin in each)

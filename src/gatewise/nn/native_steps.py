@@ -60,7 +60,7 @@ class RelaxedSteps:
             rows,
             loss,
             logits=None if logits is weights else [z.detach().numpy() for z in logits],
-            temperature=temperature,
+            temperature=float(temperature),
             hard=hard,
             adam=adam,
             pool=current_pool(),

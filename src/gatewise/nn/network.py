@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from gatewise.checks import MAX_SEED, as_integer
-from gatewise.nn.base import GateLayer, GateModule, draw_seed
+from gatewise.nn.base import GateLayer, GateModule, draw_seed, without_autocast
 from gatewise.nn.head import GroupSum
 from gatewise.nn.layer import LogicLayer, run_layers
 from gatewise.nn.learned import LearnedLayer
@@ -35,6 +35,7 @@ class LogicNetwork(nn.Sequential):
     torch.Size([5, 2])
     """
 
+    @without_autocast
     def forward(self, x: Tensor) -> Tensor:
         """x: (..., in_features) -> (..., groups)."""
         *layers, head = self

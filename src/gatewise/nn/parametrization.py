@@ -15,6 +15,7 @@ from torch import Tensor
 
 from gatewise.gates import NAMES, A
 from gatewise.nn import functional, native
+from gatewise.nn.functional import Number
 from gatewise.nn.sampling import Sampling
 
 ALL_OPERATORS = tuple(range(len(NAMES)))
@@ -22,6 +23,17 @@ NO_CONSTANTS = ALL_OPERATORS[1:-1]
 """The operators without false and true, which no gate needs to become."""
 
 Initialization = Callable[[tuple[int, ...], int, torch.Generator | None], Tensor]
+
+
+def place_of(generator: torch.Generator | None) -> torch.device:
+    """Where a generator draws: weights that follow from a seed are the same ones on every device.
+
+    Examples
+    --------
+    >>> place_of(torch.Generator())
+    device(type='cpu')
+    """
+    return torch.get_default_device() if generator is None else generator.device
 
 
 def normal(operators: tuple[int, ...], n_gates: int, generator: torch.Generator | None = None) -> Tensor:
@@ -32,7 +44,7 @@ def normal(operators: tuple[int, ...], n_gates: int, generator: torch.Generator 
     >>> normal((1, 7), 3).shape
     torch.Size([2, 3])
     """
-    return torch.randn(len(operators), n_gates, generator=generator)
+    return torch.randn(len(operators), n_gates, generator=generator, device=place_of(generator))
 
 
 @dataclass(frozen=True)
@@ -108,12 +120,12 @@ class Softmax:
             parts = [functional.mix_gates(z, self.operators, temperature, hard=hard) for z in logits]
             coefficients = torch.cat(parts)
             with torch.no_grad():
-                confidence = float(torch.cat([z.softmax(0).amax(0) for z in logits]).mean())
+                confidence = torch.cat([z.softmax(0).amax(0) for z in logits]).mean()
         if training:
             sampling.observe(confidence, self.n_parameters)
         return coefficients
 
-    def relax(self, weight: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
+    def relax(self, weight: Tensor, temperature: Number) -> tuple[Tensor, Tensor]:
         """Coefficients of the mixtures at a temperature, and of the most probable operators, (n_gates, 4) each."""
         mixed = functional.mix_gates(weight, self.operators, temperature)
         return mixed, functional.mix_gates(weight.detach(), self.operators, temperature, hard=True)
@@ -122,7 +134,7 @@ class Softmax:
         """Weights of the operators of every gate, (n_parameters, n_gates), for relaxations without coefficients."""
         (logits,), temperature, hard = sampling.prepare([weight]) if training else ([weight], 1.0, True)
         if training:
-            sampling.observe(float(logits.detach().softmax(0).amax(0).mean()), self.n_parameters)
+            sampling.observe(logits.detach().softmax(0).amax(0).mean(), self.n_parameters)
         return functional.choose(logits, temperature, hard=hard)
 
     def gates(self, weight: Tensor) -> np.ndarray:
@@ -152,8 +164,9 @@ class Light:
 
     def initialize(self, n_gates: int, generator: torch.Generator | None = None) -> Tensor:
         """The initial angles, (4, n_gates), for operands 00, 01, 10, 11."""
-        toward = torch.tensor([-1.2, -1.2, 1.2, 1.2])[:, None]
-        return toward + 0.25 * torch.randn(4, n_gates, generator=generator)
+        place = place_of(generator)
+        toward = torch.tensor([-1.2, -1.2, 1.2, 1.2], device=place)[:, None]
+        return toward + 0.25 * torch.randn(4, n_gates, generator=generator, device=place)
 
     def coefficients(self, weights: Sequence[Tensor], sampling: Sampling, training: bool) -> Tensor:
         """Coefficients of the gates of all `weights`, one after the other, (n_gates, 4)."""
@@ -162,7 +175,7 @@ class Light:
             return hard
         return hard + soft - soft.detach() if sampling.is_hard else soft
 
-    def relax(self, weight: Tensor, temperature: float = 1.0) -> tuple[Tensor, Tensor]:
+    def relax(self, weight: Tensor, temperature: Number = 1.0) -> tuple[Tensor, Tensor]:
         """Coefficients of the soft truth tables and of the rounded ones, (n_gates, 4) each; there is no temperature."""
         soft = 0.5 + 0.5 * weight.sin()
         hard = (soft.detach() >= 0.5).to(weight.dtype)

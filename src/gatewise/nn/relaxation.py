@@ -25,13 +25,12 @@ from gatewise.gates import (
     XOR,
     A,
     B,
-    coefficients,
     evaluate,
     negate,
 )
+from gatewise.nn.functional import coefficient_table
 
 ALL_GATES = tuple(range(N_GATES))
-COEFFICIENTS = coefficients()
 
 
 class Relaxation(ABC):
@@ -109,7 +108,7 @@ class Probabilistic(Relaxation):
     def gates(self, a: Tensor, b: Tensor, ids: Sequence[int] = ALL_GATES) -> Tensor:
         _check_ids(ids)
         monomials = torch.stack([torch.ones_like(a), a, b, a * b], dim=-1)
-        return torch.nn.functional.linear(monomials, a.new_tensor(COEFFICIENTS[list(ids)]))
+        return torch.nn.functional.linear(monomials, coefficient_table(ids, a))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """How training draws a gate from its distribution: what the forward pass sees, and what gradients see.
 
 In: logits. Out: logits, the temperature of their softmax, and whether the forward pass takes the largest. Evaluation
-always takes the largest. `Soft` and `Gumbel` are values: two with the same settings are equal. `HardStraightThrough`
+always takes the largest. On a device temperatures stay there, as tensors of one number: to read one would wait for it.
+`Soft` and `Gumbel` are values: two with the same settings are equal. `HardStraightThrough`
 and `Bitwise` have a temperature that changes, so they are modules with a state, and layers share one object.
 """
 
@@ -11,6 +12,8 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
+
+from gatewise.nn.functional import Number
 
 
 @dataclass(frozen=True)
@@ -25,11 +28,11 @@ class Soft:
 
     is_hard: ClassVar[bool] = False
 
-    def prepare(self, logits: Sequence[Tensor]) -> tuple[Sequence[Tensor], float, bool]:
+    def prepare(self, logits: Sequence[Tensor]) -> tuple[Sequence[Tensor], Number, bool]:
         """Logits, temperature, and whether to take the largest."""
         return logits, 1.0, False
 
-    def observe(self, confidence: float, n_operators: int) -> None:
+    def observe(self, confidence: Number, n_operators: int) -> None:
         """Nothing to adapt."""
 
 
@@ -56,14 +59,16 @@ class HardStraightThrough(nn.Module):
         self.register_buffer("confidence", torch.tensor(-1.0, dtype=torch.float64))  # negative: nothing seen yet
         self.register_buffer("temperature", torch.tensor(3.0, dtype=torch.float64))
 
-    def prepare(self, logits: Sequence[Tensor]) -> tuple[Sequence[Tensor], float, bool]:
+    def prepare(self, logits: Sequence[Tensor]) -> tuple[Sequence[Tensor], Number, bool]:
         """Logits, temperature, and whether to take the largest."""
-        return logits, float(self.temperature), True
+        return logits, _read_number(self.temperature), True
 
-    def observe(self, confidence: float, n_operators: int) -> None:
+    def observe(self, confidence: Number, n_operators: int) -> None:
         """Take the mean largest probability of a step into account."""
-        seen = float(self.confidence)
-        mean = confidence if seen < 0 else 0.99 * seen + 0.01 * confidence
+        seen = _read_number(self.confidence)
+        confidence = confidence.to(self.confidence) if isinstance(confidence, Tensor) else confidence
+        is_first = 1.0 * (seen < 0)
+        mean = 0.99 * (1 - is_first) * seen + (0.01 * (1 - is_first) + is_first) * confidence
         share = (mean - 1 / n_operators) / (1 - 1 / n_operators) if n_operators > 1 else 1.0
         self.confidence.fill_(mean)
         self.temperature.fill_(3.0 - 2.5 * share)
@@ -94,16 +99,17 @@ class Gumbel:
         if not self.tau > 0:
             raise ValueError(f"tau must be positive, got {self.tau}")
 
-    def prepare(self, logits: Sequence[Tensor]) -> tuple[Sequence[Tensor], float, bool]:
+    def prepare(self, logits: Sequence[Tensor]) -> tuple[Sequence[Tensor], Number, bool]:
         """Logits, temperature, and whether to take the largest."""
         return [z + self._noise(z) for z in logits], self.tau, True
 
-    def observe(self, confidence: float, n_operators: int) -> None:
+    def observe(self, confidence: Number, n_operators: int) -> None:
         """Nothing to adapt."""
 
     def _noise(self, like: Tensor) -> Tensor:
-        exponential = torch.empty_like(like).exponential_(generator=self.generator)
-        return -exponential.log()
+        place = like.device if self.generator is None else self.generator.device
+        exponential = torch.empty_like(like, device=place).exponential_(generator=self.generator)
+        return -exponential.to(like.device, non_blocking=True).log()
 
 
 class Bitwise(nn.Module):
@@ -133,12 +139,17 @@ class Bitwise(nn.Module):
             raise ValueError(f"temperature must be positive and finite, got {temperature}")
         self.register_buffer("temperature", torch.tensor(float(temperature), dtype=torch.float64))
 
-    def prepare(self, logits: Sequence[Tensor]) -> tuple[Sequence[Tensor], float, bool]:
+    def prepare(self, logits: Sequence[Tensor]) -> tuple[Sequence[Tensor], Number, bool]:
         """Logits, temperature, and whether to take the largest."""
-        return logits, float(self.temperature), True
+        return logits, _read_number(self.temperature), True
 
-    def observe(self, confidence: float, n_operators: int) -> None:
+    def observe(self, confidence: Number, n_operators: int) -> None:
         """Nothing to adapt."""
+
+
+def _read_number(tensor: Tensor) -> Number:
+    """A number that is on the CPU, or a tensor that will have it, whatever is written into this one meanwhile."""
+    return float(tensor) if tensor.device.type == "cpu" and not torch.compiler.is_compiling() else tensor.clone()
 
 
 Sampling = Soft | HardStraightThrough | Gumbel | Bitwise

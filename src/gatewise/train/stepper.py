@@ -52,7 +52,8 @@ class Stepper:
         if isinstance(optimizer, TrainStep):
             targets = problem.task.native_targets(chunk.y)
             return optimizer.run(chunk.x, targets, chunk.sizes, learning_rates, weight, temperatures)
-        parts = chunk.x, chunk.y, torch.ones(len(chunk.y)) if weight is None else weight
+        weight = torch.ones(len(chunk.y)) if weight is None else weight
+        parts = [part.to(self._device, non_blocking=True) for part in (chunk.x, chunk.y, weight)]
         batches = zip(*(part.split(chunk.sizes) for part in parts), chunk.joint_sizes, learning_rates, strict=True)
         losses = []
         for i, batch in enumerate(batches):
@@ -82,7 +83,7 @@ class Stepper:
         problem = self._problem
         for group in optimizer.param_groups:
             group["lr"] = learning_rate
-        outputs, y, weight = self._model(x.to(self._device)), y.to(self._device), weight.to(self._device)
+        outputs = self._model(x)
         # The mean of nothing would be NaN.
         loss = (problem.task.loss(outputs, y) * weight).mean() if len(x) else outputs.sum()
         if problem.team.size > 1:  # gradients will be averaged over workers, not over rows

@@ -261,7 +261,7 @@ class Regression:
     label_smoothing = 0.0
 
     def __init__(self, head: Affine) -> None:
-        self.head = head
+        self.head, self._scale = head, head.scale
 
     @property
     def loss_name(self) -> LossName | None:
@@ -295,7 +295,8 @@ class Regression:
 
     def count(self, targets: NDArray[Any], weights: NDArray[Any] | None = None) -> NDArray[Any]:
         """Sums over the rows of weights, weighted targets and weighted squares of targets, (3, groups)."""
-        shares = (targets - self.head.offset.numpy()) / self.head.scale.numpy().astype(np.float64)
+        offset, scale = (each.cpu().numpy() for each in (self.head.offset, self.head.scale))
+        shares = (targets - offset) / scale.astype(np.float64)
         each = np.ones(len(targets)) if weights is None else weights.astype(np.float64)
         return np.stack([each @ shares**power for power in range(3)])
 
@@ -318,7 +319,7 @@ class Regression:
 
     def native_targets(self, y: Tensor) -> Tensor:
         """The shares that the head would give these values for."""
-        return (y - self.head.offset) / self.head.scale
+        return (y - self.head.offset.to(y.device)) / self.head.scale.to(y.device)
 
     def score(self, outputs: Tensor, y: Tensor) -> Tensor:
         """Squared error, averaged over outputs, (n_rows,)."""
@@ -329,7 +330,10 @@ class Regression:
         return outputs
 
     def _errors(self, outputs: Tensor, y: Tensor) -> Tensor:
-        return (outputs - y) / self.head.scale.to(outputs.device)
+        place = outputs.device
+        if self._scale.device != place:  # once, and not at every step
+            self._scale = self.head.scale.to(place)
+        return (outputs - y) / self._scale
 
 
 Task = Classification | MultiLabel | Regression

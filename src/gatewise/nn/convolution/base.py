@@ -16,7 +16,7 @@ from torch.nn.functional import unfold
 
 from gatewise.checks import as_integer
 from gatewise.nn import functional
-from gatewise.nn.base import GateModule, check_bits, check_tensor, settle_seed
+from gatewise.nn.base import GateModule, check_bits, check_device, check_tensor, make_parameter, settle_seed
 from gatewise.nn.parametrization import Parametrization
 from gatewise.nn.sampling import Bitwise, Sampling
 from gatewise.wiring.taps import MAX_CHANNELS, Taps
@@ -94,7 +94,7 @@ class Convolution(GateModule):
         self.depth = as_integer("depth", depth, 1, MAX_DEPTH)
         self.window = window
         sizes = [self.out_channels << level for level in reversed(range(self.depth))]
-        self.weights = nn.ParameterList(nn.Parameter(parametrization.initialize(n, generator)) for n in sizes)
+        self.weights = nn.ParameterList(make_parameter(parametrization.initialize(n, generator)) for n in sizes)
         self._connect(leaves, generator)
 
     def _defaults(self) -> tuple[Parametrization, Sampling]:
@@ -180,9 +180,10 @@ class Convolution(GateModule):
         check_tensor("x", x)
         if x.is_complex():
             raise TypeError(f"x must be real, Boolean or integer, got {x.dtype}")
+        check_device(self.weights[0], x)
         self.shape_after(x.shape[-3:])
         if self.training and isinstance(self.sampling, Bitwise):
-            check_bits(x)
+            x = check_bits(x)
         values = x if x.is_floating_point() else x.to(self.weights[0].dtype)
         values = functional.scale_gradient(values, self.grad_factor).reshape(-1, *x.shape[-3:])
         return unfold(values, self.kernel_size, padding=self.window.padding, stride=self.window.stride)

@@ -10,9 +10,10 @@ from typing import Any, Unpack
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from gatewise.nn import functional
+from gatewise.nn.base import make_parameter, without_autocast
 from gatewise.nn.convolution.base import Convolution, Settings, name_layer
 from gatewise.nn.learned import RESIDUAL, pick_places
 from gatewise.nn.parametrization import NO_CONSTANTS, Parametrization, Residual, Softmax
@@ -71,12 +72,13 @@ class LogicConv2d(Convolution):
 
     def _connect(self, leaves: Taps | ArrayLike | None, generator: torch.Generator) -> None:
         drawn = _draw(self, RandomTaps(min(2, self.in_channels)) if leaves is None else leaves)
-        self.register_buffer("tap_idx", torch.from_numpy(_check_taps("taps", drawn, self, 2)))
+        self.register_buffer("tap_idx", torch.as_tensor(_check_taps("taps", drawn, self, 2)))
 
     def taps(self) -> Tensor:
         """What the leaves read: int32 positions in a window, (2, n_gates of the first level)."""
         return self.tap_idx
 
+    @without_autocast
     def forward(self, x: Tensor) -> Tensor:
         """x: (..., in_channels, rows, columns) -> (..., out_channels, rows after, columns after)."""
         columns = self._unfold(x)
@@ -135,8 +137,8 @@ class LearnedConv2d(Convolution):
             n_channels = min(2, self.in_channels)
             leaves = TapCandidates(n_channels, min(8, n_channels * self.window.n_values))
         drawn = _check_taps("candidates", _draw(self, leaves), self, 3)
-        self.register_buffer("candidates", torch.from_numpy(drawn))
-        self.pins = nn.Parameter(torch.randn(*drawn.shape, generator=generator))
+        self.register_buffer("candidates", torch.as_tensor(drawn))
+        self.pins = make_parameter(torch.randn(*drawn.shape, generator=generator, device=generator.device))
 
     def _defaults(self) -> tuple[Parametrization, Sampling]:
         return Softmax(NO_CONSTANTS, initialization=Residual(RESIDUAL)), Bitwise()
@@ -148,6 +150,7 @@ class LearnedConv2d(Convolution):
         """
         return self._pick(self.pins)
 
+    @without_autocast
     def forward(self, x: Tensor) -> Tensor:
         """x: (..., in_channels, rows, columns) -> (..., out_channels, rows after, columns after)."""
         columns = self._unfold(x)

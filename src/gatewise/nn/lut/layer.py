@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from gatewise.checks import as_integer
 from gatewise.circuit import N_CONSTANTS
 from gatewise.lookup import Expansion, expand_tables
-from gatewise.nn.base import check_input, settle_seed
-from gatewise.nn.functional import choose_wires, scale_gradient
+from gatewise.nn import functional
+from gatewise.nn.base import check_bits, check_input, make_parameter, settle_seed, without_autocast
 from gatewise.nn.learned import replace_losers
 from gatewise.nn.lut import wires as wirings
 from gatewise.nn.lut.functional import read_tables
@@ -101,8 +101,9 @@ class LutLayer(nn.Module):
         self.in_features, self.out_features = in_features, out_features
         self.sampling, self.grad_factor = sampling, grad_factor
         # The 64 bits of the seed as int64, which every version of torch can save.
-        self.register_buffer("seed", torch.from_numpy(np.array([seed, position], np.uint64).view(np.int64)))
-        self.weight = nn.Parameter(2 * torch.rand(out_features, 2**self.k, generator=generator) - 1)
+        self.register_buffer("seed", torch.as_tensor(np.array([seed, position], np.uint64).view(np.int64)))
+        place = generator.device
+        self.weight = make_parameter(2 * torch.rand(out_features, 2**self.k, generator=generator, device=place) - 1)
         self.draw: Candidates | None = None  # where exchanged candidates come from
         self._wire(candidates, wiring, generator)
 
@@ -111,40 +112,39 @@ class LutLayer(nn.Module):
         shape = self.in_features, self.out_features
         if candidates is None:
             fixed = wirings.fix_wires(wiring, self.k, *self.seed_and_position(), *shape)
-            self.register_buffer("fixed", torch.from_numpy(fixed))
+            self.register_buffer("fixed", torch.as_tensor(fixed))
             self.register_buffer("candidates", None)
             self.pins = None
             return
         self.register_buffer("fixed", None)
         self.draw = candidates if callable(candidates) else None
         drawn = wirings.check_candidates(self._draw(0) if callable(candidates) else candidates, self.k, *shape)
-        self.register_buffer("candidates", torch.from_numpy(drawn))
-        self.pins = nn.Parameter(torch.randn(*drawn.shape, generator=generator))
+        self.register_buffer("candidates", torch.as_tensor(drawn))
+        self.pins = make_parameter(torch.randn(*drawn.shape, generator=generator, device=generator.device))
 
+    @without_autocast
     def forward(self, x: Tensor) -> Tensor:
         """x: 0 or 1, (..., in_features) -> 0 or 1, (..., out_features)."""
-        x = check_input(self, x)
-        if x.is_floating_point() and not bool(((x == 0) | (x == 1)).all()):
-            raise ValueError(f"x must be 0 or 1 for {self}, got values between")
+        x = check_bits(check_input(self, x), self)
         if self.training:
             self._clamp()
-        values = scale_gradient(x.to(self.weight.dtype) if x.dtype == torch.bool else x, self.grad_factor)
+        values = functional.scale_gradient(x.to(self.weight.dtype) if x.dtype == torch.bool else x, self.grad_factor)
         return read_tables(self._read(values), self.weight)
 
     def _clamp(self) -> None:
         """Keep the entries where they are, in [-1, 1], whatever the optimizer did; the outputs do not change."""
         with torch.no_grad():
-            if bool((self.weight.abs() > 1).any()):  # a tensor that did not change keeps its version for autograd
-                self.weight.clamp_(-1.0, 1.0)
+            # Without a new version for autograd: a second forward before the backward pass finds nothing to clamp.
+            self.weight.data.clamp_(-1.0, 1.0)
 
     def _read(self, x: Tensor) -> Tensor:
         """What the pins of every table read, (..., k, out_features)."""
         wires = self.wires()
         if self.pins is None or self.candidates is None or not self.training:
-            return x[..., wires]
-        temperature = float(self.sampling.temperature)
+            return functional.read_wires(x, wires.reshape(-1)).unflatten(-1, wires.shape)
+        _, temperature, _ = self.sampling.prepare([])
         each = zip(wires, self.candidates, self.pins, strict=True)
-        return torch.stack([choose_wires(x, *pin, temperature) for pin in each], -2)
+        return torch.stack([functional.choose_wires(x, *pin, temperature) for pin in each], -2)
 
     def wires(self) -> Tensor:
         """The inputs of every table, int32 (k, out_features).
