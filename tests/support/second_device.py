@@ -72,6 +72,8 @@ def _run(op: Any, *args: Any, **kwargs: Any) -> Any:
     if name in {"view", "_reshape_alias"}:  # torch believes every tensor of the device to be contiguous
         op, args = torch.ops.aten.reshape.default, args[:2]
     raws = tree_map(_find, (args, kwargs))
+    if name == "_fused_adam_":  # it reads gradients in the order of their weights, as torch lays them out elsewhere
+        raws[0][1][:] = [gradient.contiguous() for gradient in raws[0][1]]
     given_as = {id(_find(each)): each for each in given if _is_here(each)}
     result = op(*raws[0], **raws[1])
     for each in given:
