@@ -100,7 +100,12 @@ def reachable(model: Model, answer: Any, given: Given | None = None, **how: Unpa
     model : Model
         Of classes.
     answer : label
-    given, limit, method, proof
+    given : dict, optional
+        As for `always`.
+
+    Other Parameters
+    ----------------
+    limit, method, proof : optional
         As for `always`.
     """
     (i,) = find_answers(model, [answer])

@@ -33,16 +33,19 @@ class LogicConv2d(Convolution):
     in_channels, out_channels : int
     kernel_size : int or (rows, columns)
         Of the window, at most that of the padded maps.
-    depth : int
-        Levels of gates; at depth 1 a tree is one gate with two taps.
-    stride, padding : int or (rows, columns)
-        As for `torch.nn.Conv2d`.
     taps : RandomTaps, NearbyTaps, a function like them, or an array, optional
         What the leaves read, by default values of two channels. An array holds positions in a window,
         (channel * rows + row) * columns + column, of shape (2, out_channels * 2**(depth - 1)).
+
+    Other Parameters
+    ----------------
+    depth : int, default 3
+        Levels of gates; at depth 1 a tree is one gate with two taps.
+    stride, padding : int or (rows, columns)
+        As for `torch.nn.Conv2d`.
     parametrization : Softmax or Light, optional
         By default a softmax over all 16 gates that begins near the gate A, as deep trees need.
-    sampling, seed, position, grad_factor, generator
+    sampling, seed, position, grad_factor, generator : optional
         As for `LogicLayer`.
 
     Examples
@@ -90,16 +93,19 @@ class LearnedConv2d(Convolution):
 
     Parameters
     ----------
-    in_channels, out_channels, kernel_size, depth, stride, padding
+    in_channels, out_channels, kernel_size
         As for `LogicConv2d`.
     candidates : TapCandidates, a function like it, or an array, optional
         What the taps choose from; an array holds positions in a window, (2, out_channels * 2**(depth - 1), k).
+
+    Other Parameters
+    ----------------
     parametrization : Softmax or Light, optional
         By default a softmax over all gates but the constants that begins near the gate A.
     sampling : Bitwise, Soft, HardStraightThrough or Gumbel, optional
         `Bitwise` by default; layers share one to have one temperature.
-    seed, position, grad_factor, generator
-        As for `LogicLayer`.
+    depth, stride, padding, seed, position, grad_factor, generator : optional
+        As for `LogicConv2d`.
 
     Attributes
     ----------
