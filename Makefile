@@ -15,7 +15,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE # modules are compiled when they are first imported, not all when they are installed
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test test-oldest lint docs wheel sanitize bench clean
+.PHONY: demo test test-oldest lint docs page wheel sanitize bench clean
 
 demo: $(VENV)/extra-demo
 	mkdir -p build/demo
@@ -33,6 +33,15 @@ lint: $(VENV)/extra-lint
 
 docs: $(VENV)/extra-docs
 	$(BIN)/mkdocs build --strict
+
+# The page of reports, from its TypeScript; users get it built.
+page: src/page/node_modules
+	npm --prefix src/page run check
+	npm --prefix src/page run build
+
+src/page/node_modules: src/page/package-lock.json
+	npm --prefix src/page ci
+	touch $@
 
 sanitize: $(VENV)/extra-test
 	$(BIN)/python -m pytest tests/native/test_native.py

@@ -6,10 +6,10 @@ gives the same bytes.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from gatewise.machine import check_threads
 from gatewise.passes import drop_unread_inputs, simplify
 from gatewise.run.engine import Engine
 from gatewise.wiring import CompactCircuit, ConvolutionalCircuit, SeededCircuit
+
+if TYPE_CHECKING:
+    from gatewise.report import Report
 
 PROOF_SECONDS = 120.0
 """How long `Model.build` may take for a proof."""
@@ -188,6 +191,52 @@ class Model:
             "head": type(self.head).__name__,
             "classes": list(self.head.labels) if isinstance(self.head, Classes) else None,
         }
+
+    def report(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        title: str = "A model of gates",
+        image: tuple[int, int] | None = None,
+        history: Sequence[Mapping[str, Any]] = (),
+        proofs: Sequence[Mapping[str, Any]] = (),
+        commands: Sequence[str] = (),
+    ) -> "Report":
+        """Everything about the model as a page that people look at, with the model itself in it, live.
+
+        Parameters
+        ----------
+        X : table, shape (n_rows, n_columns), optional
+            Rows that the model is rated on, and that one can start from.
+        y : array, shape (n_rows,), optional
+            Their true answers: labels, or values.
+        title : str
+        image : (height, width), optional
+            If rows are images of one channel; square ones of an encoder made by `Encoder.images` are recognized.
+        history : sequence of dict
+            Records of training, as `gatewise.train.History.to_json` gives them.
+        proofs : sequence of dict
+            What was proved, as `to_dict` of the answers of `gatewise.verify` gives it.
+        commands : sequence of str
+            That made the model, to be shown.
+
+        Returns
+        -------
+        Report
+            Its `save` writes an HTML file; notebooks show it.
+
+        Examples
+        --------
+        >>> encoder = Encoder.fit([[17.0], [39.0]])
+        >>> model = Model(encoder, Circuit(1, [], [], [], [2, 2], [0, 1, 2]), Classes(("no", "yes"), 1.0, 1))
+        >>> model.report([[10.0], [50.0]], ["no", "no"]).quality.accuracy
+        1.0
+        """
+        # Imported inside the function, because gatewise.report imports this module.
+        from gatewise.report.collect import collect
+
+        return collect(self, X, y=y, title=title, image=image, history=history, proofs=proofs, commands=commands)
 
     def with_threads(self, threads: int) -> "Model":
         """The same model, run by that many threads."""

@@ -14,7 +14,8 @@ from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.inspection import permutation_importance
 
 from gatewise import Encoder, LogicClassifier, LogicRegressor
-from gatewise.estimators.importance import locate_bits, take_bits
+from gatewise.estimators.importance import locate_bits
+from gatewise.importance import take_bits
 
 RNG = np.random.default_rng(0)
 

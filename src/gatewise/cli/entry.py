@@ -21,6 +21,7 @@ COMMANDS = {
     "train": "learn a circuit from a CSV or Parquet file",
     "evaluate": "compare predictions with a column of a CSV or Parquet file",
     "predict": "predict the rows of a CSV or Parquet file of any size",
+    "report": "write a page about a model, with the model in it, for a browser",
     "info": "describe a .gw file",
     "export": "write a model as code of another language",
     "verify": "prove a rule for all rows, or find a row that breaks it",

@@ -5,7 +5,6 @@ Invariant: the circuit itself is run, so the importance is that of the model tha
 same numbers, whatever the threads.
 """
 
-from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -14,23 +13,14 @@ from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from gatewise.bits import LANES_PER_WORD, Planes
 from gatewise.boost import EncodedTable
 from gatewise.encode import Categorical, Encoder
 from gatewise.estimators.base import LogicEstimator, count_threads
+from gatewise.importance import N_REPEATS, choose_effort, measure_rises, take_bits
 from gatewise.model import Model
-from gatewise.run.engine import Engine
 
-MAX_RATED, MIN_RATED = 5_000, 500
-"""Rows that `feature_importances_` is measured on, at most, and of models that read very many columns."""
-
-N_REPEATS = 10
-"""Permutations of a column that are averaged."""
-
-MAX_EVALUATED = 5 * 10**6
-"""Rows that are evaluated for all columns and permutations together."""
-
-Loss = Callable[[NDArray[np.float64]], float]
+MAX_RATED = 5_000
+"""Rows that `feature_importances_` is measured on, at most."""
 
 
 class RatedEstimator(LogicEstimator):
@@ -111,85 +101,6 @@ class RatedEstimator(LogicEstimator):
         return bits, targets[rows], None if encoded.weights is None else encoded.weights[rows]
 
 
-def measure_rises(
-    model: Model, bits: NDArray[np.bool_], loss: Loss, *, n_repeats: int, seed: int, threads: int = 1
-) -> NDArray[np.float64]:
-    """Rise of the loss when the bits of a column are those of other rows.
-
-    Parameters
-    ----------
-    model : Model
-    bits : bool array, shape (n_rows, n_bits)
-        That the encoder of the model makes of the rows.
-    loss : function
-        Of scores, (n_rows, n_groups), as `Model.scores` gives them.
-    n_repeats : int
-        Permutations that are averaged.
-    seed : int
-    threads : int
-
-    Returns
-    -------
-    float64 array, shape (n_columns of the table,)
-        0 for columns that the model does not read.
-
-    Examples
-    --------
-    >>> from gatewise import Circuit
-    >>> from gatewise.heads import Affine
-    >>> encoder = Encoder.fit([[1.0, 5.0], [2.0, 5.5]])
-    >>> circuit = Circuit(2, [], [], [], outputs=[2], group_ptr=[0, 1])
-    >>> model = Model.build(encoder, circuit, Affine((1.0,), (0.0,), group_size=1))
-    >>> bits = np.arange(8)[:, np.newaxis] % 2 == 1
-    >>> measure_rises(model, bits, lambda scores: float(((scores - bits) ** 2).mean()), n_repeats=100, seed=0).round(1)
-    array([0.5, 0. ])
-    """
-    engine = Engine(model.circuit, threads)
-
-    def find_loss(words: NDArray[np.uint64]) -> float:
-        return loss(model.head.scores(engine.counts(Planes(words, len(bits)))))
-
-    planes = Planes.pack(bits).words
-    plain, rng = find_loss(planes), np.random.default_rng(seed)
-    orders = [rng.permutation(len(bits)) for _ in range(n_repeats)]
-    rises = np.zeros(len(model.encoder.table_names))
-    for column_idx, bit_idx in enumerate(_bits_of_columns(model.encoder)):
-        if not bit_idx:
-            continue
-        kept = planes[bit_idx]
-        for order in orders:
-            planes[bit_idx] = Planes.pack(bits[order][:, bit_idx]).words
-            rises[column_idx] += (find_loss(planes) - plain) / n_repeats
-        planes[bit_idx] = kept
-    return rises
-
-
-def choose_effort(n_rows: int, n_columns: int) -> tuple[NDArray[np.int64], int]:
-    """Rows, spread evenly, and permutations for which importances take about a second; of many columns fewer.
-
-    Examples
-    --------
-    >>> rows, n_repeats = choose_effort(5_000, 10_000)
-    >>> len(rows), n_repeats
-    (500, 1)
-    """
-    n = min(n_rows, max(MIN_RATED, MAX_EVALUATED // max(n_columns, 1)))
-    n_repeats = int(np.clip(MAX_EVALUATED // (max(n_columns, 1) * max(n, 1)), 1, N_REPEATS))
-    return np.arange(n) * n_rows // max(n, 1), n_repeats
-
-
-def take_bits(planes: Planes, bit_idx: NDArray[np.int64], rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """Some bits of some rows, (n_rows, n_bits), without unpacking the others.
-
-    Examples
-    --------
-    >>> take_bits(Planes.pack([[0, 1, 1], [1, 0, 1]]), np.array([0, 2]), np.array([1])).tolist()
-    [[True, True]]
-    """
-    words = planes.words[np.ix_(bit_idx, rows // LANES_PER_WORD)]
-    return (words >> (rows % LANES_PER_WORD).astype(np.uint64) & np.uint64(1)).T.astype(bool)
-
-
 def locate_bits(encoder: Encoder, part: Encoder) -> NDArray[np.int64]:
     """Where the bits of `part`, which `encoder.take` made, are among those of `encoder`.
 
@@ -212,13 +123,3 @@ def locate_bits(encoder: Encoder, part: Encoder) -> NDArray[np.int64]:
         found += [first + column.n_bits - 1] * kept.missing
         first += column.n_bits
     return np.array(found, np.int64)
-
-
-def _bits_of_columns(encoder: Encoder) -> list[list[int]]:
-    """Bits of each column of the table."""
-    columns: list[list[int]] = [[] for _ in encoder.table_names]
-    bit = 0
-    for table_idx, column in zip(encoder.table_idx, encoder.columns, strict=True):
-        columns[table_idx] += range(bit, bit + column.n_bits)
-        bit += column.n_bits
-    return columns
