@@ -142,8 +142,9 @@ _MNIST_LEARNED = replace(
         n_candidates=16,
         radius=4,
     ),
-    tau=17.0,
+    tau=24.0,
     temperature=4.0,
+    learning_rate=0.2,
 )
 _CIFAR_LEARNED = replace(
     _CIFAR,
