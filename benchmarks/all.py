@@ -49,6 +49,7 @@ STEPS = (
     Step("infer", "benchmarks.infer --record", 10),
     Step("train", "benchmarks.train --record", 16),
     Step("bits", "benchmarks.train.bits --record", 12),
+    Step("convolution", "benchmarks.train.convolution --record", 8),
     Step("loop", "benchmarks.train.loop --record", 2),
     Step("locality", "benchmarks.locality --record", 4),
     Step("model", "experiments mnist-small --epochs 20 --train-only", 3),

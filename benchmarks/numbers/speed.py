@@ -9,7 +9,7 @@ from benchmarks.infer.targets import fastest_from_bools
 from benchmarks.nets import SIZES
 from benchmarks.numbers.text import duration, number, percent, ratio, render_table, span
 from benchmarks.records import Record
-from benchmarks.train.sizes import BIT_SIZES
+from benchmarks.train.sizes import BIT_SIZES, CONVOLUTION_SIZES
 from benchmarks.train.sizes import SIZES as TRAIN_SIZES
 from benchmarks.train.targets import entries_of
 
@@ -110,6 +110,18 @@ def bits(record: Record) -> dict[str, str]:
         shape = f"{size.n_layers}×{size.width:,}" + (f", {size.k} candidates a pin" if size.k else "")
         rows.append([shape, f"{size.batch}", f"{result['threads']}", *cells, " / ".join(found)])
     return {"table": render_table(columns, rows)}
+
+
+def convolution(record: Record) -> dict[str, str]:
+    """Milliseconds per step of trees of gates: on bits, on floats, and torchlogix's."""
+    rows = []
+    for result in record["results"]:
+        size, (bits, floats) = CONVOLUTION_SIZES[result["size"]], entries_of(result, "gatewise")
+        ours, peer = bits["step_ms"], _step_ms(result, "torchlogix")
+        shape = f"{' × '.join(map(str, size.shape))}, {' + '.join(map(str, size.channels))} trees"
+        cells = [number(ours), number(floats["step_ms"]), number(peer), ratio(peer / ours)]
+        rows.append([shape, f"{result['threads']}", *cells])
+    return {"table": render_table(["network", "threads", "on bits", "on floats", "torchlogix", "ratio"], rows)}
 
 
 def loop(record: Record) -> dict[str, str]:

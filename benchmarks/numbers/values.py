@@ -23,6 +23,7 @@ RENDERERS: dict[str, Callable[[records.Record], dict[str, str]]] = {
     "infer": speed.infer,
     "train": speed.train,
     "bits": speed.bits,
+    "convolution": speed.convolution,
     "loop": speed.loop,
     "curves": speed.curves,
     "locality": speed.locality,
@@ -33,6 +34,8 @@ RENDERERS: dict[str, Callable[[records.Record], dict[str, str]]] = {
     "synthesis": models.synthesis,
     "verify": models.verify,
 }
+
+JUDGED = ("infer", "train", "bits", "convolution")  # benchmarks of speed that have targets
 
 
 def value_of(name: str) -> str:
@@ -94,7 +97,7 @@ def _networks() -> str:
 
 def _missed_targets() -> str:
     """Speeds that benchmarks judge, and that were not reached."""
-    sources = [source for source in ("infer", "train", "bits") if (records.RESULTS / f"{source}.json").exists()]
+    sources = [source for source in JUDGED if (records.RESULTS / f"{source}.json").exists()]
     judged = [each for source in sources for each in records.read(source)["targets"]]
     found: dict[tuple[str, str], list[str]] = {}
     for each in judged:
