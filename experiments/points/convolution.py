@@ -157,7 +157,8 @@ _CIFAR_LEARNED = replace(
         n_candidates=16,
         radius=4,
     ),
-    tau=60.0,
+    tau=84.0,
+    n_thresholds=7,
     temperature=4.0,
 )
 CONVOLUTIONS = {
