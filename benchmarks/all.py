@@ -47,6 +47,7 @@ class Step:
 
 STEPS = (
     Step("infer", "benchmarks.infer --record", 10),
+    Step("unrolled", "benchmarks.infer.unrolled --record", 1),
     Step("train", "benchmarks.train --record", 16),
     Step("bits", "benchmarks.train.bits --record", 12),
     Step("convolution", "benchmarks.train.convolution --record", 8),

@@ -117,11 +117,21 @@ def convolution(record: Record) -> dict[str, str]:
     rows = []
     for result in record["results"]:
         size, (bits, floats) = CONVOLUTION_SIZES[result["size"]], entries_of(result, "gatewise")
-        ours, peer = bits["step_ms"], _step_ms(result, "torchlogix")
+        ours, peer = bits["step_ms"], _step_ms(result, "torchlogix", "")
         shape = f"{' × '.join(map(str, size.shape))}, {' + '.join(map(str, size.channels))} trees"
         cells = [number(ours), number(floats["step_ms"]), number(peer), ratio(peer / ours)]
         rows.append([shape, f"{result['threads']}", *cells])
     return {"table": render_table(["network", "threads", "on bits", "on floats", "torchlogix", "ratio"], rows)}
+
+
+def unrolled(record: Record) -> dict[str, str]:
+    """What a file of shared gates becomes, and in what time."""
+    return {
+        "gates": f"{record['gates']:,}",
+        "ready": f"{record['ready_s']:.1f} s",
+        "memory": f"{record['peak_memory_gb']:.2f} GB",
+        "file": f"{record['file_kb']:.0f} kB",
+    }
 
 
 def loop(record: Record) -> dict[str, str]:

@@ -24,6 +24,7 @@ RENDERERS: dict[str, Callable[[records.Record], dict[str, str]]] = {
     "train": speed.train,
     "bits": speed.bits,
     "convolution": speed.convolution,
+    "unrolled": speed.unrolled,
     "loop": speed.loop,
     "curves": speed.curves,
     "locality": speed.locality,
@@ -35,7 +36,7 @@ RENDERERS: dict[str, Callable[[records.Record], dict[str, str]]] = {
     "verify": models.verify,
 }
 
-JUDGED = ("infer", "train", "bits", "convolution")  # benchmarks of speed that have targets
+JUDGED = ("infer", "train", "bits", "convolution", "unrolled")  # benchmarks of speed that have targets
 
 
 def value_of(name: str) -> str:

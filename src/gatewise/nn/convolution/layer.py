@@ -190,8 +190,7 @@ def _draw(layer: Convolution, taps: Taps | ArrayLike) -> Any:
             depth=layer.depth,
         )
     except ValueError as error:
-        name = name_layer(type(layer).__name__, layer.in_channels, layer.out_channels, layer.window)
-        raise ValueError(f"{error}, in {name}") from None
+        raise ValueError(f"{error}, in {_name(layer)}") from None
 
 
 def _check_taps(name: str, taps: ArrayLike, layer: Convolution, n_axes: int) -> NDArray[np.int32]:
@@ -200,9 +199,15 @@ def _check_taps(name: str, taps: ArrayLike, layer: Convolution, n_axes: int) -> 
     n_gates, n_values = layer.weights[0].shape[1], layer.n_values
     shape = f"(2, {n_gates})" if n_axes == 2 else f"(2, {n_gates}, k), k at least 1"
     if array.dtype.kind not in "iu" or array.ndim != n_axes or array.shape[:2] != (2, n_gates) or not array.size:
-        raise ValueError(f"{name} must be integers of shape {shape}, got {array.dtype} of shape {array.shape}")
+        got = f"{array.dtype} of shape {array.shape}, in {_name(layer)}"
+        raise ValueError(f"{name} must be integers of shape {shape}, got {got}")
     wrong = np.argwhere((array < 0) | (array >= n_values))
     if len(wrong):
         got = f"{array[tuple(wrong[0])]} at operand {'ab'[wrong[0][0]]} of gate {wrong[0][1]}"
-        raise ValueError(f"{name} must be in 0..{n_values - 1}, the values of a window, got {got}")
+        raise ValueError(f"{name} must be in 0..{n_values - 1}, the values of a window, got {got}, in {_name(layer)}")
     return np.array(array, np.int32)
+
+
+def _name(layer: Convolution) -> str:
+    """How errors call a layer that is not complete yet."""
+    return name_layer(type(layer).__name__, layer.in_channels, layer.out_channels, layer.window)
