@@ -55,6 +55,8 @@ def value_of(name: str) -> str:
         return _missed_targets()
     if name == "targets/networks":
         return render_table(targets.COLUMNS, targets.list_rows(latest()))
+    if name == "targets/frontier":
+        return render_table(targets.COLUMNS, targets.list_rows(latest(), targets.FRONTIER_TARGETS))
     if source == "experiments":
         return _accuracy(*rest.split("/"))
     if source == "minutes":

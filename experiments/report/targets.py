@@ -1,9 +1,9 @@
-"""What was asked of networks of convolutions and of lookup tables, and what their records have.
+"""What was asked of networks, and what their records have: of gates, of convolutions, of lookup tables.
 
 In: the latest records. Out: a row for every target; one that no record speaks of says so.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from experiments.points import lut
@@ -59,11 +59,21 @@ TARGETS = (
     Target("MNIST, 2,000 tables of six inputs", "lut", ("mnist-lut-2000",), accuracy_of, 98.2),
     Target("the same after synthesis, over 2000", "lut", ("mnist-lut-2000",), tables_over_nodes, 1.2, "", at_most=True),
 )
+FRONTIER_TARGETS = (
+    Target("MNIST, 1,000 gates", "frontier", ("mnist-1k",), accuracy_of, 96.2),
+    Target("MNIST, 8,000 gates", "frontier", ("mnist-8k",), accuracy_of, 98.45),
+    Target("MNIST, 16,000 gates", "frontier", ("mnist-16k",), accuracy_of, 98.9),
+    Target("Fashion-MNIST, 8,000 gates", "frontier", ("fashion-8k",), accuracy_of, 89),
+    Target("Fashion-MNIST, 64,000 gates", "frontier", ("fashion-64k",), accuracy_of, 90.3),
+    Target("CIFAR-10, 64,000 gates", "frontier", ("cifar-64k",), accuracy_of, 59),
+    Target("CIFAR-10, 256,000 gates", "frontier", ("cifar-256k",), accuracy_of, 61.5),
+    Target("CIFAR-10, 1.28 million gates, fixed wires", "ours", ("cifar-large",), accuracy_of, 58.9),
+)
 
 
-def list_rows(records: Records) -> Iterator[Sequence[str]]:
+def list_rows(records: Records, targets: Iterable[Target] = TARGETS) -> Iterator[Sequence[str]]:
     """What, asked, found, and whether it was missed: the most accurate point speaks for a target."""
-    for target in TARGETS:
+    for target in targets:
         tried = [records[name, target.recipe] for name in target.names if (name, target.recipe) in records]
         if not tried:
             yield target.what, target.asked, "not run", "open"

@@ -193,6 +193,10 @@ def test_targets_are_judged_by_their_most_accurate_point() -> None:
 
     found = {("cifar-tree-400k", RECIPE): make("", 61.0), ("cifar-learned-s", RECIPE): make("", 60.0)}
     found[("mnist-lut-500", "lut")] = make("mnist-lut-500", 97.2)
+    wires = {("mnist-8k", "frontier"): make("mnist-8k", 98.45), ("mnist-16k", "frontier"): make("mnist-16k", 98.8)}
+    judged = {row[0]: row[-1] for row in targets.list_rows(wires, targets.FRONTIER_TARGETS)}
+    assert [judged.pop(f"MNIST, {n_gates} gates") for n_gates in ("8,000", "16,000")] == ["met", "missed"]
+    assert set(judged.values()) == {"open"}
     rows = {row[0]: tuple(row[1:]) for row in targets.list_rows(found)}
     assert rows["CIFAR-10, convolution, at most 400,000 gates"] == ("at least 60.4 %", "61.00 %, 2 seeds", "met")
     assert rows["the same, time per image"] == ("at most 6,000 ns", "610 ns, 2 seeds", "met")
