@@ -8,12 +8,16 @@ validates them, also those of a pickle.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gatewise.gates import N_GATES, NAMES
+from gatewise.notebook import make_figure, make_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 N_CONSTANTS = 2
 MAX_WIRES = 2**31 - 1
@@ -127,6 +131,48 @@ class Circuit:
     def n_levels(self) -> int:
         """Gates on the longest way from an input to a gate."""
         return int(find_levels(N_CONSTANTS + self.n_inputs, self.a, self.b).max())
+
+    def count_gates(self) -> NDArray[np.int64]:
+        """How many gates of each kind each level has, (n_levels, 16).
+
+        Examples
+        --------
+        >>> half_adder = Circuit(2, gate=[6, 1], a=[2, 2], b=[3, 3], outputs=[4, 5], group_ptr=[0, 1, 2])
+        >>> half_adder.count_gates()[:, [1, 6]].tolist()  # AND and XOR
+        [[1, 1]]
+        """
+        n_sources = N_CONSTANTS + self.n_inputs
+        levels = find_levels(n_sources, self.a, self.b)[n_sources:]
+        kinds = np.zeros((int(levels.max(initial=0)), N_GATES), np.int64)
+        np.add.at(kinds, (levels - 1, self.gate), 1)
+        return kinds
+
+    def plot(self) -> "Figure":
+        """Gates of each level by kind, as a matplotlib figure; notebooks show it, and ``savefig`` writes it.
+
+        `Model.report` shows single gates and what they read.
+        """
+        kinds = self.count_gates()
+        if not len(kinds):
+            raise ValueError("circuit must have gates to be plotted, got none")
+        figure = make_figure((8, 4.5), needed_by="Circuit.plot")
+        axes, levels, left = figure.subplots(), np.arange(1, len(kinds) + 1), np.zeros(len(kinds), np.int64)
+        for gate in np.flatnonzero(kinds.sum(axis=0)).tolist():
+            axes.barh(levels, kinds[:, gate], left=left, label=NAMES[gate])
+            left += kinds[:, gate]
+        axes.set(title=f"{self.n_gates:,} gates", xlabel="gates", ylabel="level")
+        axes.set_yticks(levels[:: 1 + len(levels) // 20])
+        axes.invert_yaxis()
+        figure.legend(loc="outside right center", fontsize="small")
+        return figure
+
+    def _repr_html_(self) -> str:
+        """A table of sizes, which notebooks show."""
+        kinds = np.bincount(self.gate, minlength=N_GATES)
+        listed = ", ".join(f"{kinds[gate]:,} {NAMES[gate]}" for gate in np.argsort(-kinds).tolist() if kinds[gate])
+        sizes = {"inputs": self.n_inputs, "gates": self.n_gates, "levels": self.n_levels}
+        sizes |= {"outputs": self.n_outputs, "groups": self.n_groups}
+        return make_table("gatewise.Circuit", sizes | {"kinds": listed})
 
     def validate(self) -> None:
         """Raise ValueError, naming the first offender, unless the circuit is well formed."""

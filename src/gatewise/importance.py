@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.bits import LANES_PER_WORD, Planes
+from gatewise.circuit import N_CONSTANTS
 from gatewise.encode import Encoder
+from gatewise.gates import find_read_operands
 from gatewise.model import Model
 from gatewise.run.engine import Engine
 
@@ -106,6 +108,38 @@ def take_bits(planes: Planes, bit_idx: NDArray[np.int64], rows: NDArray[Any]) ->
     words = planes.words[np.ix_(bit_idx, rows // LANES_PER_WORD)]
     bits: NDArray[np.bool_] = (words >> (rows % LANES_PER_WORD).astype(np.uint64) & np.uint64(1)).T.astype(bool)
     return bits
+
+
+def share_votes(model: Model) -> NDArray[np.float64]:
+    """Share of the outputs that depend on each column, those counted several times as often: a first look without rows.
+
+    Constant outputs do not count.
+
+    Returns
+    -------
+    float64 array, shape (n_columns of the table,)
+
+    Examples
+    --------
+    >>> from gatewise import Circuit
+    >>> from gatewise.heads import Affine
+    >>> circuit = Circuit(2, gate=[6], a=[2], b=[3], outputs=[4, 4, 4, 2], group_ptr=[0, 4])
+    >>> share_votes(Model(Encoder.images((1, 2), 1), circuit, Affine((1.0,), (0.0,), 4))).tolist()
+    [1.0, 0.75]
+    """
+    circuit = model.circuit
+    reads = [0] * circuit.n_wires  # a bit for each column
+    for column_idx, bit_idx in enumerate(bits_of_columns(model.encoder)):
+        for bit in bit_idx:
+            reads[N_CONSTANTS + bit] = 1 << column_idx
+    operands = zip(*find_read_operands(circuit.gate).tolist(), circuit.a.tolist(), circuit.b.tolist(), strict=True)
+    for wire, (reads_a, reads_b, a, b) in enumerate(operands, N_CONSTANTS + circuit.n_inputs):
+        reads[wire] = reads_a * reads[a] | reads_b * reads[b]
+    wires, votes = np.unique(circuit.outputs, return_counts=True)
+    known = [(reads[wire], n) for wire, n in zip(wires.tolist(), votes.tolist(), strict=True) if reads[wire]]
+    n_columns = len(model.encoder.table_names)
+    total = max(sum(n for _, n in known), 1)
+    return np.array([sum(n for columns, n in known if columns >> i & 1) / total for i in range(n_columns)], np.float64)
 
 
 def bits_of_columns(encoder: Encoder) -> list[list[int]]:

@@ -19,6 +19,7 @@ from gatewise.circuit import Circuit
 from gatewise.encode import Encoder
 from gatewise.heads import Affine, Classes, Head
 from gatewise.machine import check_threads
+from gatewise.notebook import make_table
 from gatewise.passes import drop_unread_inputs, simplify
 from gatewise.run.engine import Engine
 from gatewise.wiring import CompactCircuit, ConvolutionalCircuit, SeededCircuit
@@ -291,16 +292,11 @@ class Model:
 
     def _repr_html_(self) -> str:
         """A table of what `info` says, which notebooks show."""
-        from html import escape
-
         info = self.info()
-        shown = {name: f"{value:,}" if isinstance(value, int) else str(value) for name, value in info.items()}
-        if info["classes"] is None:
-            del shown["classes"]
-        else:
-            shown["classes"] = f"{', '.join(map(str, info['classes'])):.200}"
-        rows = "".join(f"<tr><th>{name}</th><td>{escape(text)}</td></tr>" for name, text in shown.items())
-        return f"<table><caption>gatewise.Model</caption>{rows}</table>"
+        classes = info.pop("classes")
+        return make_table(
+            "gatewise.Model", info if classes is None else info | {"classes": ", ".join(map(str, classes))}
+        )
 
     def _run(self, call: Callable[[Planes], NDArray[np.int32]], X: Any) -> NDArray[np.int32]:
         """Encode and evaluate a piece of the table at a time, so that bits stay in cache."""

@@ -283,10 +283,15 @@ def test_info(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     assert [column["name"] for column in report["columns"]] == FEATURES
     assert sum(column["bits"] for column in report["columns"]) == report["bits"]
     assert (report["task"], report["classes"]) == ("classification", ["old", "young"])
+    assert np.sum(report["gates_of_levels"]) == report["gates"]
+    assert list(report["votes"]) == FEATURES
+    assert max(report["votes"].values()) <= 1
     assert report["bytes"] == Path("classes.gw").stat().st_size
     assert main(["info", "values.gw", "--bits"]) == 0
     printed = capsys.readouterr().out
     assert "model for regression" in printed
+    assert re.search(r"outputs that depend on them: \w+ \d+%", printed)
+    assert re.search(r"  gate     0  1 .*\n  level 1 .*[░▒▓█]", printed)
     assert all(f"  {bit}\n" in printed for bit in folder.regressor.describe_bits())
 
 

@@ -3,6 +3,7 @@
 One browser opens all pages (tests/scripts/browse_report.mjs); the tests below look at what it found.
 """
 
+import fcntl
 import json
 import re
 import subprocess
@@ -95,7 +96,11 @@ class Pages:
             "bare": {"kind": "bare"},
             "large": {"kind": "large"},
         }
+        self.found: dict[str, Any] = {}
         (folder / "cases.json").write_text(json.dumps(cases))
+
+    def browse(self, folder: Path) -> str:
+        """What the browser finds on all pages."""
         if not (ROOT / "src/page/node_modules").is_dir():
             give_up("playwright-core is not installed; get it with: make page")
         node, chromium = (
@@ -105,7 +110,7 @@ class Pages:
         script = ROOT / "tests/scripts/browse_report.mjs"
         done = subprocess.run([node, script, folder, chromium], capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
-        self.found: dict[str, Any] = json.loads(done.stdout)
+        return done.stdout
 
     def answer(self, row: int, **changes: object) -> str:
         """What the model answers to a row of the table, some of whose cells are changed."""
@@ -126,8 +131,17 @@ def row_of(told: str) -> int:
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
-    return Pages(tmp_path_factory.mktemp("pages"))
+def pages(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Pages:
+    """Of several processes that test, one browses and the others wait for what it found."""
+    folder = tmp_path_factory.mktemp("pages")
+    pages, shared = Pages(folder), folder if worker_id == "master" else tmp_path_factory.getbasetemp().parent
+    found = shared / "browsed.json"
+    with open(shared / "browsing.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not found.exists():
+            found.write_text(pages.browse(folder))
+    pages.found = json.loads(found.read_text())
+    return pages
 
 
 @pytest.mark.parametrize("name", ["people", "values", "images", "bare", "large"])

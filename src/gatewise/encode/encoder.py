@@ -22,11 +22,12 @@ from gatewise.encode.columns import Categorical, Column, Numeric
 from gatewise.encode.fit import default_names, fit_columns
 from gatewise.encode.raw import check_exact
 from gatewise.encode.tables import as_table, is_sparse
-from gatewise.encode.timed import Timed
-from gatewise.encode.times import DURATION
+from gatewise.encode.timed import read_by
 from gatewise.machine import TARGETS, make_pool
+from gatewise.notebook import make_table
 
 MAX_SPARSE = 2**14  # rows of a sparse table whose columns are dense at a time
+MAX_SHOWN = 40  # columns, in notebooks
 CHUNK_BITS = 2**22  # per chunk: bit-planes of this size stay in the cache
 
 
@@ -69,7 +70,7 @@ class Encoder:
         if len(set(names)) != len(names):
             raise ValueError(f"names of columns must differ, got {names!r:.200}")
         object.__setattr__(self, "columns", columns)
-        table_names = tuple(name for name, _ in itertools.groupby(columns, _reads))
+        table_names = tuple(name for name, _ in itertools.groupby(columns, read_by))
         if len({name for name, _ in table_names}) != len(table_names):
             raise ValueError(f"columns must read a column of the table one after the other, got {names!r:.200}")
         if not self.named and self.table_names != default_names(len(table_names)):
@@ -382,6 +383,10 @@ class Encoder:
     def __repr__(self) -> str:
         return f"Encoder(n_columns={self.n_columns}, n_bits={self.n_bits}, named={self.named})"
 
+    def _repr_html_(self) -> str:
+        first = {column.name: ", ".join(column.describe()) for column in self.columns[:MAX_SHOWN]}
+        return make_table(f"gatewise.Encoder: {self.n_columns} columns, {self.n_bits} bits", first)
+
     @cached_property
     def _reader(self) -> BlockReader:
         return BlockReader(self.columns, named=self.named)
@@ -393,8 +398,3 @@ class Encoder:
         questions = np.array([question for questions, _ in tests for question in questions], np.uint8)
         constants = np.concatenate([np.empty(0), *(constants for _, constants in tests)])
         return _native.Encoder(test_ptr, questions, constants, TARGETS[0])
-
-
-def _reads(column: Column) -> tuple[str, object]:
-    """What columns that read the same column of a table have in common; only parts of dates are several."""
-    return column.table_name, Timed if isinstance(column, Timed) and column.part != DURATION else column

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gatewise.encode.columns import Numeric, check_name, is_missing
+from gatewise.encode.columns import Column, Numeric, check_name, is_missing
 from gatewise.encode.times import (
     CALENDAR,
     DURATION,
@@ -146,3 +146,14 @@ class Timed(Numeric):
 
 def _make(thresholds: NDArray[np.float64], missing: bool, source: str, part: str, anchor: int) -> Timed:
     return Timed(thresholds, missing, source=source, part=part, anchor=anchor)
+
+
+def read_by(column: Column) -> tuple[str, object]:
+    """What columns that read the same column of a table have in common; only parts of dates are several.
+
+    Examples
+    --------
+    >>> read_by(Timed([5.5], source="paid", part="weekday")) == read_by(Timed([6.5], source="paid", part="month"))
+    True
+    """
+    return column.table_name, Timed if isinstance(column, Timed) and column.part != DURATION else column

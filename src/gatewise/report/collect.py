@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from gatewise.bits import Planes
 from gatewise.circuit import N_CONSTANTS, find_levels
 from gatewise.encode.tables import Table, as_table
-from gatewise.gates import N_GATES
 from gatewise.heads import Affine, Classes
 from gatewise.importance import choose_effort, measure_rises, take_bits
 from gatewise.machine import cpu_name
@@ -176,9 +175,7 @@ def _take_sample(numbers: NDArray[np.float64], truth: NDArray[Any] | None) -> Sa
 
 def _describe_model(model: Model, table: Table | None) -> ModelFacts:
     head, circuit = model.head, model.circuit
-    levels = _find_gate_levels(model)
-    kinds = np.zeros((int(levels.max(initial=0)), N_GATES), np.int64)
-    np.add.at(kinds, (levels - 1, circuit.gate), 1)
+    kinds = circuit.count_gates()
     engine = Engine(circuit, model.threads)
     bits = Planes.pack(np.random.default_rng(SEED).integers(0, 2, (64, circuit.n_inputs)).astype(bool))
     many = Planes(np.tile(bits.words, (1, N_TIMED // 64)), N_TIMED)
@@ -210,17 +207,12 @@ def _time(call: Any, n_rows: int) -> float:
     return 1e9 * time_call(call, seconds=0.1, min_calls=3).least / n_rows
 
 
-def _find_gate_levels(model: Model) -> NDArray[np.int64]:
-    circuit = model.circuit
-    n_sources = N_CONSTANTS + circuit.n_inputs
-    return find_levels(n_sources, circuit.a, circuit.b)[n_sources:]
-
-
 def _describe_circuit(model: Model) -> CircuitFacts:
     circuit = model.circuit
     groups = np.repeat(np.arange(circuit.n_groups), np.diff(circuit.group_ptr))
     pairs, votes = np.unique(np.stack([groups, circuit.outputs]), axis=1, return_counts=True)
-    levels = _find_gate_levels(model).astype(np.int32)
+    n_sources = N_CONSTANTS + circuit.n_inputs
+    levels = find_levels(n_sources, circuit.a, circuit.b)[n_sources:].astype(np.int32)
     wires, kinds = pairs[1].astype(np.int32), pairs[0].astype(np.int32)
     return CircuitFacts(circuit.gate, circuit.a, circuit.b, levels, wires, kinds, votes.astype(np.int32))
 

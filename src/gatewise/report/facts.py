@@ -9,12 +9,15 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.store.files import replace_file
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SLOT = "{}<!--facts-->"
 """What stands in the page where the facts go."""
@@ -244,6 +247,16 @@ class Report:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file, by convention one that ends in ``.html``, all or nothing."""
         replace_file(path, self.to_html().encode())
+
+    def plot(self) -> "Figure":
+        """What the model looks at and how good it is, as a matplotlib figure; notebooks show it, `savefig` writes it.
+
+        Raises ValueError if the report was made without a table.
+        """
+        # Imported inside the function, because that module imports this one.
+        from gatewise.report.figures import plot_report
+
+        return plot_report(self)
 
     def _repr_html_(self) -> str:
         """The page in a frame, which notebooks show."""

@@ -3,7 +3,6 @@
 In: records, in order. Out: the same as plain JSON, a figure, or event files. Nothing here influences training.
 """
 
-import io
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -13,6 +12,7 @@ import numpy as np
 
 from gatewise.extras import require
 from gatewise.gates import NAMES
+from gatewise.notebook import make_figure, make_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,6 +84,16 @@ class History(Sequence[Record]):
         last = f", last {self.score_name} {self.records[-1].score:.4f}" if self.records else ""
         return f"History({len(self)} records{last})"
 
+    def _repr_html_(self) -> str:
+        """A table of the last record, which notebooks show."""
+        if not self.records:
+            return make_table("gatewise.train.History", {"records": 0})
+        last = self.records[-1]
+        rows = {"records": len(self), "epoch": last.epoch, "seconds": f"{last.seconds:.1f}", "loss": f"{last.loss:.4f}"}
+        return make_table(
+            "gatewise.train.History", rows | {self.score_name: f"{last.score:.4f}", "gap": f"{last.gap:.4f}"}
+        )
+
     def to_json(self) -> list[dict[str, Any]]:
         """The records as JSON can express them."""
         return [asdict(record) for record in self.records]
@@ -96,19 +106,9 @@ class History(Sequence[Record]):
         matplotlib.figure.Figure
             Notebooks show it, whether or not they have loaded pyplot; ``savefig`` writes it to a file.
         """
-        module = require("matplotlib.figure", "plot", needed_by="History.plot")
+        figure = make_figure((12, 8), needed_by="History.plot")
         if not self.records:
             raise ValueError("history must have records to be plotted, got none; train for at least one epoch")
-
-        class Chart(module.Figure):  # type: ignore[misc, name-defined]
-            """A figure that shows itself: matplotlib's own are shown by pyplot only."""
-
-            def _repr_png_(self) -> bytes:
-                buffer = io.BytesIO()
-                self.savefig(buffer, format="png")
-                return buffer.getvalue()
-
-        figure: Figure = Chart(figsize=(12, 8), layout="constrained")
         losses, scores, gaps, gates = figure.subplots(2, 2).flat
         epochs = self["epoch"]
         for axes, title, fields in (

@@ -111,10 +111,16 @@ def run_demo(folder: Path, *, progress: bool = False, epochs: int = EPOCHS) -> I
         "Confusions",
         draw_confusion(confusion, list(range(10))),
     ]
+    page = folder / "digits.html"
+    report = model.report(
+        X_test, y_test, title="Handwritten digits", history=result.history.to_json(), commands=["gatewise demo"]
+    )
+    report.save(page)
     if can_draw:
         picture = folder / "digits.png"
         plot_circuit(gates, confusion, list(range(10))).savefig(picture, dpi=120)
         yield f"\npicture    {picture}"
+    yield f"page       {page}: open it in a browser, and draw a digit"
 
 
 def compare(

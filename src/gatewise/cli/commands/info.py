@@ -5,14 +5,22 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gatewise.circuit import Circuit
 from gatewise.cli.options import add_json, count, show
+from gatewise.cli.pictures import draw_gates
 from gatewise.gates import NAMES
 from gatewise.heads import Classes
+from gatewise.importance import share_votes
 from gatewise.model import Model
 from gatewise.store import load
 from gatewise.wiring import CompactCircuit, SeededCircuit
 
+MAX_GATES, MAX_COLUMNS = 200_000, 2_000
+"""Of larger models it takes too long to find what each output depends on."""
+
+MAX_FIRST, MAX_LEVELS = 6, 16
 EXAMPLES = """examples:
   gatewise info churn.gw
   gatewise info churn.gw --bits
@@ -51,8 +59,15 @@ def describe_model(model: Model) -> dict[str, Any]:
     ]
     kinds = Counter(model.circuit.gate.tolist())
     gates = {NAMES[gate]: n for gate, n in sorted(kinds.items())}
+    votes = {}
+    if model.circuit.n_gates <= MAX_GATES and sizes["columns"] <= MAX_COLUMNS:
+        shares = share_votes(model).tolist()
+        votes = {
+            "votes": {name: round(share, 4) for name, share in zip(model.encoder.table_names, shares, strict=True)}
+        }
+    levels = {"gates_of_levels": model.circuit.count_gates().tolist()}
     names = {"columns": columns, "classes": classes, "gate_kinds": gates}
-    return {"kind": "model", "task": task, "head": head} | sizes | names
+    return {"kind": "model", "task": task, "head": head} | sizes | names | votes | levels
 
 
 def describe_circuit(circuit: Circuit | CompactCircuit) -> dict[str, Any]:
@@ -83,6 +98,13 @@ def describe_report(report: dict[str, Any]) -> list[str]:
     lines.append(f"columns: {len(report['columns'])}, of which {n_used} are read, as {count(report['bits'], 'bit')}")
     lines += [f"  {column['name']:<24} {column['kind']:<12} bits: {column['bits']}" for column in report["columns"]]
     lines.append("gates: " + ", ".join(f"{n:,} {name}" for name, n in report["gate_kinds"].items()))
+    if any(report.get("votes", {}).values()):
+        first = sorted(report["votes"].items(), key=lambda item: -item[1])[:MAX_FIRST]
+        shares = ", ".join(f"{name:.40} {share:.0%}" for name, share in first if share)
+        lines.append(f"columns by the share of outputs that depend on them: {shares}")
+    if 0 < len(report["gates_of_levels"]) <= MAX_LEVELS:
+        picture = draw_gates(np.array(report["gates_of_levels"]))
+        lines += [f"  {line}" for line in picture.replace("layer", "level").splitlines()]
     if "questions" in report:
         lines += ["questions:", *(f"  {question}" for question in report["questions"])]
     return lines
