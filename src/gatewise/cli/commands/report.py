@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 EXAMPLES = """examples:
   gatewise report churn.gw
   gatewise report churn.gw test.csv --target churn -o churn.html
-  gatewise verify churn.gw --monotone age --json > age.json
+  gatewise verify churn.gw --rises age --json > age.json
   gatewise report churn.gw test.csv --target churn --proof age.json
   gatewise report digits.gw test.parquet --target digit --image 8x8
 """
