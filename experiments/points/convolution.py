@@ -35,8 +35,8 @@ class ConvolutionPoint:
     """A network of convolutions: its data, its architecture and size, and how it is trained.
 
     `make` takes the size `k`, `n_thresholds`, `tau`, a seed, and options of all layers; `pixels` is the largest shift
-    of an image, and `residual` the logit of the gate A that weights begin with. Without `taps`, they are those of the
-    architecture.
+    of an image, and `residual` the logit of the gate A that weights begin with. Without `taps`, or `widths` of the
+    layers after the convolutions, they are those of the architecture.
     """
 
     name: str
@@ -53,7 +53,7 @@ class ConvolutionPoint:
     pixels: int = 1
     mirror: bool = False
     taps: Taps | None = None
-    widths: tuple[int, ...] = ()  # `make` knows those of its layers
+    widths: tuple[int, ...] = ()
 
     def plan(self, data: Dataset) -> Plan:
         """How it is trained, on all training images."""
@@ -72,7 +72,7 @@ class ConvolutionPoint:
 
     def build(self, seed: int) -> torch.nn.Module:
         """The network of a seed; its layers share one temperature."""
-        options = {} if self.taps is None else {"taps": self.taps}
+        options = {name: value for name in ("taps", "widths") if (value := getattr(self, name))}
         return self.make(
             k=self.k,
             n_thresholds=self.n_thresholds,
@@ -102,8 +102,8 @@ class ConvolutionPoint:
 def learned_network(
     shape: Shape,
     stages: Sequence[ConvolutionStage],
-    widths: Sequence[int],
     *,
+    widths: Sequence[int],
     k: int,
     n_candidates: int,
     radius: int | None = None,
@@ -138,10 +138,10 @@ _MNIST_LEARNED = replace(
         learned_network,
         (1, 28, 28),
         [ConvolutionStage(1, kernel_size=5, padding=0)],
-        (12_000, 20_000),
         n_candidates=16,
         radius=4,
     ),
+    widths=(12_000, 20_000),
     tau=24.0,
     temperature=4.0,
     learning_rate=0.2,
@@ -153,10 +153,10 @@ _CIFAR_LEARNED = replace(
         learned_network,
         (3, 32, 32),
         [ConvolutionStage(1, kernel_size=5, padding=0, depth=2)],
-        (16_000, 40_000),
         n_candidates=16,
         radius=4,
     ),
+    widths=(16_000, 40_000),
     tau=84.0,
     n_thresholds=7,
     temperature=4.0,
@@ -166,6 +166,7 @@ CONVOLUTIONS = {
     for point in (
         _MNIST_LEARNED,
         _CIFAR_LEARNED,
+        replace(_CIFAR_LEARNED, name="cifar-learned-400k", widths=(100_000, 180_000), tau=140.0, epochs=40),
         replace(_MNIST, name="mnist-tree-150k", k=11),
         _MNIST,
         replace(_MNIST, name="mnist-tree-m", k=64, tau=28.0),

@@ -205,7 +205,7 @@ def test_targets_are_judged_by_their_most_accurate_point() -> None:
 
 
 def test_points_have_the_gates_that_their_targets_allow() -> None:
-    for name, limit in (("mnist-learned-150k", 150_000), ("cifar-learned-s", 400_000)):
+    for name, limit in (("mnist-learned-150k", 150_000), ("cifar-learned-400k", 400_000)):
         shared = nn.discretize_shared(CONVOLUTIONS[name].build(0))
         assert limit / 4 < shared.n_gates <= limit
 
