@@ -96,6 +96,7 @@ class ConvolutionPoint:
             "n_thresholds": [max(1, n // 2), 2 * n + 1],
             "pixels": [max(0, self.pixels - 1), self.pixels + 1],
             "batch_size": [2 * self.batch_size],
+            "widths": [tuple(2 * width for width in self.widths)],
         }
 
 
