@@ -129,9 +129,9 @@ def test_a_signal_leaves_no_file(folder: Folder, number: int) -> None:
         assert process.stdin
         process.stdin.write(",".join(FEATURES).encode() + b"\n1,private,true,2\n")
         deadline = time.monotonic() + 60
-        while not list(folder.path.glob(".gatewise*")) and time.monotonic() < deadline:
+        while not (written := list(folder.path.glob(".gatewise*"))) and time.monotonic() < deadline:
             time.sleep(0.01)
-        assert list(folder.path.glob(".gatewise*"))
+        assert written
         process.send_signal(number)
         assert process.wait(60) == (130 if number == signal.SIGINT else 143)
     assert not list(folder.path.glob(".gatewise*"))
