@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from gatewise import _native, nn
-from gatewise.nn.native import current_pool
+from gatewise.nn.kernels.native import current_pool
 from gatewise.run.timing import time_call
 
 

@@ -12,7 +12,8 @@ import torch
 from support.networks import seeded
 from torch import Tensor, nn
 
-from gatewise.nn import HardStraightThrough, LogicLayer, native
+from gatewise.nn import HardStraightThrough, LogicLayer
+from gatewise.nn.kernels import native
 from gatewise.nn.layer import run_layers
 
 Use = Callable[[list[LogicLayer], Tensor], list[Tensor]]
@@ -131,13 +132,13 @@ def test_gradients_are_those_of_plain_torch(use: Use, options: dict[str, float])
 def count_backward_calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many layers each native backward pass went through."""
     calls: list[int] = []
-    backward = native._backward
+    backward = native.run_backward
 
     def count(stack: native.Stack, *rest: object) -> object:
         calls.append(len(stack.wiring))
         return backward(stack, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(native, "_backward", count)
+    monkeypatch.setattr(native, "run_backward", count)
     return calls
 
 

@@ -23,8 +23,10 @@ N_WORKERS = 2
 NETWORKS = {
     "softmax": dict,
     "hard": lambda: {"sampling": HardStraightThrough()},
+    "hard, compiled": lambda: {"sampling": HardStraightThrough()},
     "light": lambda: {"parametrization": Light()},
 }
+COMPILED = {"hard, compiled"}
 
 
 def make_network(kind: str) -> torch.nn.Module:
@@ -57,6 +59,8 @@ def run_worker(rank: int, folder: str) -> None:
         if rank:  # workers start from the weights of rank 0
             with torch.no_grad():
                 net[0].weight.zero_()
+        if kind in COMPILED:
+            net = torch.compile(net, backend="aot_eager", fullgraph=True)
         torch.save(take_steps(DistributedDataParallel(net), x, y), f"{folder}/{kind}-{rank}.pt")
     dist.destroy_process_group()
 

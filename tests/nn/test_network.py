@@ -28,9 +28,9 @@ from gatewise.nn import (
     Yager,
     discretize,
     logic_network,
-    native,
     with_sampling,
 )
+from gatewise.nn.kernels import native
 from gatewise.wiring import local_wiring, unique_wiring
 
 

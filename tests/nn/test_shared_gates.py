@@ -13,7 +13,7 @@ from torch import Tensor
 
 from gatewise import _native, nn
 from gatewise.nn import functional
-from gatewise.nn.native import current_pool
+from gatewise.nn.kernels.native import current_pool
 
 SHAPE, N_CHANNELS, N_GROUPS, N_ROWS = (2, 6, 7), 3, 4, 70
 SOFTMAX = nn.Softmax(nn.NO_CONSTANTS, initialization=nn.Residual(2.0))

@@ -17,6 +17,7 @@ from torch.amp import is_autocast_available
 
 from gatewise.checks import MAX_SEED, as_integer
 from gatewise.nn import functional
+from gatewise.nn.kernels.ops import is_transforming
 from gatewise.nn.parametrization import Parametrization
 from gatewise.nn.sampling import Sampling, Soft
 from gatewise.wiring.layers import MAX_LAYER
@@ -221,7 +222,8 @@ def check_device(weight: Tensor, x: Tensor) -> None:
 def check_bits(x: Tensor, reader: object = "training on bits") -> Tensor:
     """x, if all values are 0 or 1; otherwise a ValueError, or NaN instead of other values on devices.
 
-    To raise an error there, every step would wait for the device; a loss that is NaN tells it as well.
+    To raise an error there, every step would wait for the device; a loss that is NaN tells it as well. Compilers and
+    transforms of `torch.func` cannot look at values either.
 
     Examples
     --------
@@ -231,7 +233,7 @@ def check_bits(x: Tensor, reader: object = "training on bits") -> Tensor:
     if not x.is_floating_point():
         return x
     are_bits = (x == 0) | (x == 1)
-    if x.device.type != "cpu" or torch.compiler.is_compiling():
+    if x.device.type != "cpu" or torch.compiler.is_compiling() or is_transforming():
         return torch.where(are_bits, x, torch.nan)
     if not bool(are_bits.all()):
         raise ValueError(f"x must be 0 or 1 for {reader}, got values between; make bits of them, such as x > 0.5")

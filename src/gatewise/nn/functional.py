@@ -1,8 +1,8 @@
 """What relaxed layers compute: the definition, in plain torch, on any device.
 
 In: samples, wiring and coefficients of (1, a, b, ab) per gate, or logits over operators. Out: tensors with gradients of
-any order. Invariant: `gatewise.nn.native` equals these functions up to float32 rounding, on 0/1 samples and 0/1 choices
-exactly.
+any order. Invariant: `gatewise.nn.kernels.native` equals these functions up to float32 rounding, on 0/1 samples and 0/1
+choices exactly.
 """
 
 from collections.abc import Sequence
@@ -307,18 +307,19 @@ def coefficient_table(operators: Sequence[int], like: Tensor) -> Tensor:
         return _make_table(*key)
     found = _tables.get(key)
     if found is None:
-        found = _make_table(*key)
+        with torch.inference_mode(False):  # it will be used in training, too
+            found = _make_table(*key)
         if type(found) is Tensor:  # neither one of a compiler, nor one without memory
             _tables[key] = found
     return found
 
 
+_ROWS = tuple(map(tuple, gate_coefficients().tolist()))  # numbers of Python, which compilers read
 _tables: dict[tuple[tuple[int, ...], torch.dtype, torch.device], Tensor] = {}  # once on each device: a copy waits
 
 
 def _make_table(operators: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
-    with torch.inference_mode(False):  # it will be used in training, too
-        return torch.tensor(gate_coefficients()[list(operators)].tolist(), dtype=dtype, device=device)
+    return torch.tensor([_ROWS[operator] for operator in operators], dtype=dtype, device=device)
 
 
 def choose(logits: Tensor, temperature: Number = 1.0, *, hard: bool = False) -> Tensor:

@@ -6,16 +6,17 @@ gives. Wiring is part of the state.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
-from gatewise.nn import functional, native
+from gatewise.nn import functional
 from gatewise.nn.base import GateLayer, apply_on_bits, as_bits, check_input, settle_seed, without_autocast
+from gatewise.nn.kernels import native, ops
+from gatewise.nn.kernels.ops import Way, choose_way
 from gatewise.nn.parametrization import Parametrization, Softmax
 from gatewise.nn.relaxation import Probabilistic, Relaxation
 from gatewise.nn.sampling import Bitwise, Sampling, Soft
@@ -146,13 +147,18 @@ def run_layers(layers: Sequence[LogicLayer], x: Tensor, groups: int = 0) -> Tens
     x = check_input(layers[0], x)
     coefficients = _mix_layers(layers)
     grad_factors = tuple(layer.grad_factor for layer in layers)
-    if x.device.type == "cpu" and coefficients.dtype == torch.float32 and x.dtype != torch.float64:
-        rows = x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
+    way = choose_way([coefficients], x)
+    if way is Way.PLAIN:
+        values = x.to(coefficients.dtype) if x.dtype == torch.bool else x
+        wiring = [(layer.a, layer.b) for layer in layers]
+        return functional.evaluate_layers(values, coefficients, wiring, groups=groups, grad_factors=grad_factors)
+    rows = x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
+    if way is Way.NATIVE:
         y = native.run_stack(rows, coefficients, native_stack(layers, groups), grad_factors)
-        return y if x.ndim == 2 else y.reshape(*x.shape[:-1], y.shape[-1])
-    values = x.to(coefficients.dtype) if x.dtype == torch.bool else x
-    wiring = [(layer.a, layer.b) for layer in layers]
-    return functional.evaluate_layers(values, coefficients, wiring, groups=groups, grad_factors=grad_factors)
+    else:
+        a, b = [layer.a for layer in layers], [layer.b for layer in layers]
+        y = ops.evaluate_layers(rows, coefficients, a, b, groups, list(grad_factors))
+    return y if x.ndim == 2 else y.reshape(*x.shape[:-1], y.shape[-1])
 
 
 def native_stack(layers: Sequence[LogicLayer], groups: int) -> native.Stack:
@@ -170,12 +176,26 @@ def native_stack(layers: Sequence[LogicLayer], groups: int) -> native.Stack:
 
 def _mix_layers(layers: Sequence[LogicLayer]) -> Tensor:
     """Coefficients of the gates of all layers; neighbors with equal settings are mixed together."""
-    parts = []
-    for _, run in groupby(layers, lambda layer: (layer.parametrization.kind, layer.sampling, layer.training)):
-        members = list(run)
-        first, weights = members[0], [layer.weight for layer in members]
-        parts.append(first.parametrization.coefficients(weights, first.sampling, first.training))
+    runs: list[list[LogicLayer]] = []
+    for layer in layers:  # not `itertools.groupby`, whose keys compilers do not follow
+        if runs and _is_mixed_as(layer, runs[-1][0]):
+            runs[-1].append(layer)
+        else:
+            runs.append([layer])
+    parts = [
+        run[0].parametrization.coefficients([layer.weight for layer in run], run[0].sampling, run[0].training)
+        for run in runs
+    ]
     return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+
+def _is_mixed_as(layer: LogicLayer, other: LogicLayer) -> bool:
+    if layer.parametrization.kind != other.parametrization.kind or layer.training != other.training:
+        return False
+    mine, theirs = layer.sampling, other.sampling
+    if isinstance(mine, nn.Module) and isinstance(theirs, nn.Module):
+        return mine.temperature is theirs.temperature  # exporters make two objects of a module that has two owners
+    return mine == theirs
 
 
 def _check_wires(wiring: Any, in_features: int, out_features: int) -> list[NDArray[np.int32]]:

@@ -16,7 +16,7 @@ from gatewise import _native
 from gatewise.nn.architectures.stages import Stage, follow_shapes, list_gates
 from gatewise.nn.base import GateModule, check_bits
 from gatewise.nn.convolution.levels import Level, list_levels
-from gatewise.nn.native import current_pool
+from gatewise.nn.kernels.native import current_pool
 from gatewise.nn.parametrization import Softmax
 from gatewise.nn.sampling import Bitwise
 

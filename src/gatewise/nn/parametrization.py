@@ -14,8 +14,10 @@ import torch
 from torch import Tensor
 
 from gatewise.gates import NAMES, A
-from gatewise.nn import functional, native
+from gatewise.nn import functional
 from gatewise.nn.functional import Number
+from gatewise.nn.kernels import native, ops
+from gatewise.nn.kernels.ops import Way, choose_way
 from gatewise.nn.sampling import Sampling
 
 ALL_OPERATORS = tuple(range(len(NAMES)))
@@ -113,9 +115,15 @@ class Softmax:
     def coefficients(self, weights: Sequence[Tensor], sampling: Sampling, training: bool) -> Tensor:
         """Coefficients of the gates of all `weights`, one after the other, (n_gates, 4)."""
         logits, temperature, hard = sampling.prepare(weights) if training else (weights, 1.0, True)
-        if all(z.device.type == "cpu" and z.dtype == torch.float32 for z in logits):
+        way = choose_way(logits)
+        confidence: Number
+        if way is Way.NATIVE:
             contiguous = [z.contiguous() for z in logits]
             coefficients, confidence = native.MixStack.apply(self.operators, temperature, hard, *contiguous)
+        elif way is Way.OPERATOR:
+            degree = torch.as_tensor(temperature, dtype=torch.float64)
+            coefficients, seen = ops.mix_gates(list(logits), list(self.operators), degree, hard)
+            confidence = seen.detach()
         else:
             parts = [functional.mix_gates(z, self.operators, temperature, hard=hard) for z in logits]
             coefficients = torch.cat(parts)

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from gatewise.nn.functional import Number
+from gatewise.nn.kernels.ops import is_transforming, read_number, write_number
 
 
 @dataclass(frozen=True)
@@ -65,13 +66,16 @@ class HardStraightThrough(nn.Module):
 
     def observe(self, confidence: Number, n_operators: int) -> None:
         """Take the mean largest probability of a step into account."""
+        if is_transforming():
+            rule = "sampling must keep no state within transforms of torch.func"
+            raise RuntimeError(f"{rule}, got {self}; put the network into eval() or use Soft() or Gumbel()")
         seen = _read_number(self.confidence)
         confidence = confidence.to(self.confidence) if isinstance(confidence, Tensor) else confidence
-        is_first = 1.0 * (seen < 0)
+        is_first = (seen < 0) + 0.0 * seen
         mean = 0.99 * (1 - is_first) * seen + (0.01 * (1 - is_first) + is_first) * confidence
         share = (mean - 1 / n_operators) / (1 - 1 / n_operators) if n_operators > 1 else 1.0
-        self.confidence.fill_(mean)
-        self.temperature.fill_(3.0 - 2.5 * share)
+        _write_number(self.confidence, mean)
+        _write_number(self.temperature, 3.0 - 2.5 * share)
 
 
 @dataclass(frozen=True)
@@ -149,7 +153,17 @@ class Bitwise(nn.Module):
 
 def _read_number(tensor: Tensor) -> Number:
     """A number that is on the CPU, or a tensor that will have it, whatever is written into this one meanwhile."""
-    return float(tensor) if tensor.device.type == "cpu" and not torch.compiler.is_compiling() else tensor.clone()
+    if torch.compiler.is_compiling():
+        return read_number(tensor)
+    return float(tensor) if tensor.device.type == "cpu" else tensor.clone()
+
+
+def _write_number(tensor: Tensor, value: Number) -> None:
+    """Write a number into a tensor of one number."""
+    if torch.compiler.is_compiling():
+        write_number(tensor, torch.as_tensor(value, dtype=tensor.dtype))
+    else:
+        tensor.fill_(value)
 
 
 Sampling = Soft | HardStraightThrough | Gumbel | Bitwise

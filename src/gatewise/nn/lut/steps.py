@@ -11,8 +11,8 @@ from torch import Tensor
 
 from gatewise import _native
 from gatewise.nn.base import check_bits
+from gatewise.nn.kernels.native import current_pool
 from gatewise.nn.lut.layer import LutLayer
-from gatewise.nn.native import current_pool
 from gatewise.nn.native_steps import Adam, Moments, scale_gradients
 
 

@@ -11,7 +11,8 @@ import torch
 from support.networks import PARAMETRIZATIONS, SAMPLINGS, seeded
 from torch import Tensor, nn
 
-from gatewise.nn import LogicLayer, LogicNetwork, functional, logic_network, native
+from gatewise.nn import LogicLayer, LogicNetwork, functional, logic_network
+from gatewise.nn.kernels import native
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 1), (3, 5, 7), (16, 9, 33), (100, 40, 64), (130, 17, 200)])

@@ -146,13 +146,12 @@ class RunStack(torch.autograd.Function):
         *below: Tensor,
     ) -> Tensor:
         """below: what x came from, then the coefficients of all stacks it came through; `whole` has their wiring."""
-        y = _feature_major(len(x), stack.n_outputs)
-        stack.native.forward(_samples(x), _array(coefficients), _array(y), current_pool())
+        y = run(stack, x, coefficients)
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(*(below or (x,)), coefficients)
         ctx.passed = Passed(x) if below else None
         ctx.stack, ctx.whole, ctx.grad_factors = stack, whole, grad_factors
-        return y if x.dtype == torch.bool else y.to(x.dtype)
+        return y
 
     @staticmethod
     def backward(ctx: Any, grad_y: Tensor | None) -> tuple[Tensor | None, ...]:
@@ -162,19 +161,26 @@ class RunStack(torch.autograd.Function):
             return None, None, None, None, None, *nothing
         origin, *before, coefficients = ctx.saved_tensors
         if ctx.passed is None:
-            grad_x, (grad_own,) = _backward(ctx.whole, ctx.grad_factors, origin, [coefficients], grad_y, needs_x)
+            grad_x, (grad_own,) = run_backward(ctx.whole, ctx.grad_factors, origin, [coefficients], grad_y, needs_x)
             return grad_x, grad_own, None, None, None
         x = ctx.passed.find()
         if x is None:
             parts = [*before, coefficients]
-            grad_x, grads = _backward(ctx.whole, ctx.grad_factors, origin, parts, grad_y, needs_below[0])
+            grad_x, grads = run_backward(ctx.whole, ctx.grad_factors, origin, parts, grad_y, needs_below[0])
             return None, grads[-1], None, None, None, grad_x, *grads[:-1]
         factors = ctx.grad_factors[-len(ctx.stack.wiring) :]
-        grad_x, (grad_own,) = _backward(ctx.stack, factors, x, [coefficients], grad_y, needs_x)
+        grad_x, (grad_own,) = run_backward(ctx.stack, factors, x, [coefficients], grad_y, needs_x)
         return grad_x, grad_own, None, None, None, *nothing
 
 
-def _backward(
+def run(stack: Stack, x: Tensor, coefficients: Tensor) -> Tensor:
+    """What `run_stack` gives, without gradients."""
+    y = _feature_major(len(x), stack.n_outputs)
+    stack.native.forward(_samples(x), _array(coefficients), _array(y), current_pool())
+    return y if x.dtype == torch.bool else y.to(x.dtype)
+
+
+def run_backward(
     stack: Stack,
     grad_factors: tuple[float, ...],
     x: Tensor,
@@ -214,10 +220,7 @@ class MixStack(torch.autograd.Function):
         ctx: Any, operators: tuple[int, ...], temperature: float, hard: bool, *logits: Tensor
     ) -> tuple[Tensor, float]:
         """logits: (n_operators, n_gates) of each layer, float32."""
-        ids = np.array(operators, np.uint8)
-        coefficients = torch.empty(sum(z.shape[1] for z in logits), 4)
-        rows = [_array(z) for z in logits]
-        confidence = _native.mix(rows, ids, temperature, hard, _array(coefficients), current_pool())
+        coefficients, confidence = mix(operators, temperature, hard, logits)
         ctx.save_for_backward(*logits)
         ctx.operators, ctx.temperature, ctx.hard = operators, temperature, hard
         return coefficients, confidence
@@ -229,16 +232,31 @@ class MixStack(torch.autograd.Function):
             views = [z.view_as(z) for z in logits]
             mixed = [functional.mix_gates(z, ctx.operators, ctx.temperature, hard=ctx.hard) for z in views]
             return None, None, None, *_differentiate(torch.cat(mixed), views, grad_coefficients)
-        grads = [torch.empty_like(z) for z in logits]
-        _native.mix_backward(
-            [_array(z) for z in logits],
-            np.array(ctx.operators, np.uint8),
-            ctx.temperature,
-            _array(grad_coefficients.contiguous()),
-            [_array(grad) for grad in grads],
-            current_pool(),
-        )
-        return None, None, None, *grads
+        return None, None, None, *mix_backward(ctx.operators, ctx.temperature, logits, grad_coefficients)
+
+
+def mix(operators: Sequence[int], temperature: float, hard: bool, logits: Sequence[Tensor]) -> tuple[Tensor, float]:
+    """Coefficients, (n_gates, 4), of logits as for `MixStack`, and the mean largest probability; no gradients."""
+    coefficients = torch.empty(sum(z.shape[1] for z in logits), 4)
+    rows, ids = [_array(z) for z in logits], np.array(operators, np.uint8)
+    confidence = _native.mix(rows, ids, temperature, hard, _array(coefficients), current_pool())
+    return coefficients, confidence
+
+
+def mix_backward(
+    operators: Sequence[int], temperature: float, logits: Sequence[Tensor], grad_coefficients: Tensor
+) -> list[Tensor]:
+    """Gradients of the logits."""
+    grads = [torch.empty_like(z) for z in logits]
+    _native.mix_backward(
+        [_array(z) for z in logits],
+        np.array(operators, np.uint8),
+        temperature,
+        _array(grad_coefficients.contiguous()),
+        [_array(grad) for grad in grads],
+        current_pool(),
+    )
+    return grads
 
 
 def _differentiate(y: Tensor, inputs: Sequence[Tensor], grad_y: Tensor) -> list[Tensor | None]:
