@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.encode import Categorical, Encoder, Numeric
-from gatewise.encode.columns import Column, Value
+from gatewise.encode.columns import Column, Value, is_missing
 
 MAX_DIGITS = 17
 
@@ -48,6 +48,12 @@ class Cell:
         if self.value is not None:
             return self.value[0]
         return pick_number(self.low, self.high, near)
+
+    def holds(self, value: Any) -> bool:
+        """Whether a value lies in it; a value that stands for others holds only itself."""
+        if is_missing(value):
+            return self.value == (None,)
+        return bool(self.low < value <= self.high if self.value is None else self.value[0] == value)
 
     def clip(self, low: float, high: float) -> "Cell | None":
         """The part of the cell between two numbers, both included; None if there is none."""

@@ -158,8 +158,12 @@ class Center:
     """A row, and regions around it."""
 
     def __init__(self, space: Space, row: Row) -> None:
+        if not isinstance(row, Mapping):
+            raise TypeError(f"row must be a dict of values by name of the column, got {type(row).__name__}")
+        if lacking := [name for name in space.names if name not in row]:
+            raise ValueError(f"row must have a value for each column, got none for {', '.join(lacking):.200}")
         self.space, self.row = space, row
-        self.at = [space.exactly(i, row[name]) for i, name in enumerate(space.names)]
+        self.at = space.pin(row)
 
     def region(self, within: Within | None) -> Region:
         """The rows that are as close to this one as is said; the row itself is among them."""

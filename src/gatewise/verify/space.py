@@ -57,8 +57,15 @@ class Space:
 
     def inputs(self, encoder_idx: int) -> NDArray[np.int64]:
         """Where the bits of an encoder are among those of the space, which go column by column."""
-        pairs = zip(self.first_bit[:-1].tolist(), self.columns, strict=True)
-        return np.concatenate([np.empty(0, np.int64), *(first + column.places[encoder_idx] for first, column in pairs)])
+        return self._inputs[encoder_idx]
+
+    @cached_property
+    def _inputs(self) -> list[NDArray[np.int64]]:
+        pairs = list(zip(self.first_bit[:-1].tolist(), self.columns, strict=True))
+        return [
+            np.concatenate([np.empty(0, np.int64), *(first + column.places[k] for first, column in pairs)])
+            for k in range(len(self.encoders))
+        ]
 
     def locate(self, X: Any) -> Cells:
         """The cells of rows, (n_rows, n_columns)."""
@@ -109,10 +116,24 @@ class Space:
 
     def exactly(self, i: int, value: Any) -> tuple[int, Cell]:
         """The cell of a value, with that value alone in it."""
-        row = {name: column.cells[0].pick() for name, column in zip(self.names, self.columns, strict=True)}
-        cell_idx = int(self.locate([row | {self.names[i]: value}])[0, i])
-        plain = None if is_missing(value) else value.item() if isinstance(value, np.generic) else value
-        return cell_idx, Cell(value=(plain,), words="missing" if plain is None else None)
+        return self.pin({self.names[i]: value})[i]
+
+    def pin(self, row: Mapping[str, Any]) -> list[tuple[int, Cell]]:
+        """The cell of each value of a row, with that value alone in it; columns that it lacks may be anywhere."""
+        whole = self._any_row | {name: row[name] for name in self.names if name in row}
+        at = self.locate([whole])[0].tolist()
+        plain = [
+            None if is_missing(value) else value.item() if isinstance(value, np.generic) else value
+            for value in whole.values()
+        ]
+        return [
+            (k, Cell(value=(value,), words="missing" if value is None else None))
+            for k, value in zip(at, plain, strict=True)
+        ]
+
+    @cached_property
+    def _any_row(self) -> Row:
+        return {name: column.cells[0].pick() for name, column in zip(self.names, self.columns, strict=True)}
 
     @cached_property
     def _numbers(self) -> list[dict[bytes, int]]:
@@ -163,20 +184,15 @@ class Region:
 
     def row(self, point: Sequence[int] | Cells, near: Mapping[str, Any] | None = None) -> Row:
         """A row of that point: the values of `near` where they lie in its cells, otherwise close to them."""
+        pinned = self.space.pin(near) if near else []
         row = {}
         for i, (name, choice) in enumerate(zip(self.space.names, self.choices, strict=True)):
-            wanted = (near or {}).get(name)
             cell_idx, cell = choice[int(point[i])]
-            is_near = near is not None and name in near and self._holds(i, cell_idx, cell, wanted)
-            row[name] = wanted if is_near else cell.pick(wanted)
+            if near and name in near:
+                is_in_cell = pinned[i][0] == cell_idx
+                is_whole = cell == self.space.columns[i].cells[cell_idx]
+                is_near = is_in_cell and (is_whole or cell.holds(near[name]))
+                row[name] = near[name] if is_near else cell.pick(near[name])
+            else:
+                row[name] = cell.pick()
         return row
-
-    def _holds(self, i: int, cell_idx: int, cell: Cell, value: Any) -> bool:
-        """Whether a value lies in a choice, which may be only a part of its cell."""
-        if self.space.exactly(i, value)[0] != cell_idx:
-            return False
-        if cell == self.space.columns[i].cells[cell_idx]:
-            return True
-        if is_missing(value):
-            return cell.value == (None,)
-        return bool(cell.low < value <= cell.high if cell.value is None else cell.value[0] == value)
