@@ -159,9 +159,14 @@ class Decider:
 def _change(forms: Forms, region: Region, limit: Limit, change: Change) -> Found:
     """Look at sets of columns, small ones first."""
     subsets = Subsets(forms, region, change.start)
-    value = int(subsets.values(change.start[np.newaxis]).min())
+    value = int(subsets.start_values.min())
     if value >= 0:
         return Found(change.start, True, value, value, 1)
+    if not subsets.can_any(change.at_most):
+        return Found(None, True, value, -1, 1)
+    point = subsets.climb(change.at_most, limit)
+    if point is not None:
+        return Found(point, True, 0, 0, subsets.n_boxes)
     is_complete = True
     for size in range(1, min(change.at_most, len(subsets.columns)) + 1):
         for chosen in subsets.candidates(size, limit):
