@@ -5,7 +5,8 @@
     python -m benchmarks.verify --data DIR --only adult
 
 Adult's models are LogicClassifier's, with all columns and without sex. MNIST's is a network of 8,000 gates with learned
-wires, trained for a few epochs. Times are wall-clock seconds in one process, one thread; each question has a minute.
+wires, trained for a few epochs. Times are wall-clock seconds in one process, one thread; each question has a minute,
+those about five flipped pixels ten seconds.
 """
 
 import argparse
@@ -29,6 +30,9 @@ from gatewise.verify.robustness import list_rows
 from gatewise.verify.space import Space
 
 LIMIT = 60.0
+LIMITS = {1: LIMIT, 3: LIMIT, 5: 10.0}
+"""Seconds for an image, by how many pixels may be flipped."""
+
 N_ROBUST, N_EXPLAINED, N_IMAGES = 1000, 100, 100
 DEVIATIONS = 0.3
 EPOCHS = 6
@@ -120,9 +124,10 @@ def measure_mnist(data: Path) -> Iterator[Result]:
     X, y = load_mnist(data, "t10k")
     right = X[(model.predict(X) == y.astype(model.predict(X[:1]).dtype))][:N_IMAGES]
     rows = list_rows(Space([model.encoder]), right)
-    for k in (1, 3, 5):
-        verdicts = verify.robust(model, rows, at_most=k, limit=LIMIT)
-        yield describe(f"mnist: {k} flipped pixels", verdicts, [each.effort.seconds for each in verdicts])
+    for k, limit in LIMITS.items():
+        verdicts = verify.robust(model, rows, at_most=k, limit=limit)
+        seconds = [each.effort.seconds for each in verdicts]
+        yield describe(f"mnist: {k} flipped pixels within {limit:g} s", verdicts, seconds)
 
 
 def main() -> None:

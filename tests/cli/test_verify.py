@@ -114,9 +114,12 @@ def test_explain(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
         ),
         (["verify", "values.gw", "--always", "high"], "--always must be LOW..HIGH"),
         (["verify", "classes.gw", "--robust", "data.csv", "--given", "age=3"], "--given must be left out"),
-        (["verify", "classes.gw", "--independent-of", "aeg"], "column must be one of"),
+        (["verify", "classes.gw", "--independent-of", "aeg"], "got 'aeg'; see 'age'"),
+        (["verify", "classes.gw", "--robust", "data.csv", "--within", "ages=3"], "got 'ages=3'; see 'age'"),
+        (["verify", "classes.gw", "--robust", "data.csv", "--rows", "0"], "--rows must be at least 1, got 0"),
         (["explain", "values.gw", "data.csv"], "must hold a model of classes"),
         (["explain", "classes.gw", "data.csv", "--row", "0"], "--row must be at least 1"),
+        (["explain", "classes.gw", "data.csv", "--changes", "-1"], "--changes must be at least 0, got -1"),
         (["explain", "classes.gw", "data.csv", "--row", "4000"], "must have a row number 4000"),
     ],
 )

@@ -201,6 +201,20 @@ def test_explain_with_what_is_known(seed: int, conditions: Any) -> None:
     assert (model.predict(same) == found.answer).all()
 
 
+@pytest.mark.parametrize("smallest", [False, True])
+def test_explain_without_time_keeps_columns(smallest: bool) -> None:
+    model = make_model(4)
+    found = verify.explain(model, ROWS[0], smallest=smallest, limit=0.0)
+    assert not found.is_minimal
+    assert not found.is_smallest
+    assert verify.always(model, found.given, then=found.answer).is_proved
+
+
+def test_a_row_is_a_dict() -> None:
+    with pytest.raises(TypeError, match="row must be a dict of values by name of the column, got list"):
+        verify.counterfactual(make_model(0), [1, 2])  # type: ignore[arg-type]
+
+
 def test_rows_are_tables_of_any_kind() -> None:
     pandas = require_module("pandas", "pip install -c constraints.txt '.[pandas]'")
     model = make_model(4)
@@ -221,6 +235,7 @@ def test_rows_are_tables_of_any_kind() -> None:
         (lambda model: verify.robust(make_model(0, values=True), ROWS[:1]), "model must have classes"),
         (lambda model: verify.explain(make_model(0, values=True), ROWS[0]), "model must have classes"),
         (lambda model: verify.explain(model, ROWS[0], given={"age": (90, 95)}), "row must fulfil given"),
+        (lambda model: verify.explain(model, {"age": 3}), "row must have a value for each column, got none for job, "),
         (lambda model: verify.radius(model, ROWS[0], {"age": 0}), "within must be positive"),
         (lambda model: verify.counterfactual(model, ROWS[0], to="z"), "answer must be one of"),
         (lambda model: verify.counterfactual(model, ROWS[0], costs={"age": 0}), "costs must be positive"),

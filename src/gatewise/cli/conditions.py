@@ -6,6 +6,7 @@ In: a model; texts such as ``age=18..25`` and ``job=nurse|smith``; a file. Out: 
 
 import argparse
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from gatewise.cli.options import Dialect
@@ -69,9 +70,8 @@ def split_name(encoder: Encoder, text: str) -> tuple[str, str]:
     """The column and the value of a text such as ``age=3``; names may hold = themselves."""
     names = [name for name in encoder.names if text.startswith(f"{name}=")]
     if not names:
-        raise ValueError(
-            f"a condition must begin with a column and =, got {text!r:.80}; columns are {encoder.names!r:.200}"
-        )
+        near = ", ".join(map(repr, get_close_matches(text.partition("=")[0], encoder.names))) or repr(encoder.names)
+        raise ValueError(f"a condition must begin with a column and =, got {text!r:.80}; see {near:.300}")
     name = max(names, key=len)
     return name, text[len(name) + 1 :]
 
@@ -105,6 +105,8 @@ def read_rows(model: Model, source: str, dialect: Dialect, first: int, n: int) -
     from gatewise.verify.robustness import list_rows
     from gatewise.verify.space import Space
 
+    if n < 1:
+        raise ValueError(f"--rows must be at least 1, got {n}")
     space = Space([model.encoder])
     rows: list[dict[str, Any]] = []
     n_seen = 0

@@ -120,16 +120,16 @@ class _Explainer:
         i, n = model.head.labels.index(self.answer), model.head.n_groups
         fixed = whole.fixed_bits()
         rivals = [question.all_counts.combine(*beating(j, i, n)).fold(fixed) for j in range(n) if j != i]
-        self._rivals = [rival for rival in rivals if (rival.highs() >= 0).all()]
+        rivals = [rival for rival in rivals if (rival.highs() >= 0).all()]
         try:
             self._start = center.locate(whole)
         except ValueError as error:
             raise ValueError(f"row must fulfil given, got {center.row!r:.200}") from error
         influence = np.zeros(len(whole.sizes), np.int64)
-        for rival in self._rivals:
+        for rival in rivals:
             influence = np.maximum(influence, find_influence(rival, whole, self._start)[0])
         self._order = [k for k in np.argsort(influence, kind="stable").tolist() if influence[k] and whole.sizes[k] > 1]
-        self._deciders = [Decider(rival, whole, question.method) for rival in self._rivals]
+        self._pairs = [(rival, Decider(rival, whole, question.method)) for rival in rivals]
         self._against: list[Numbers] = []
         self.tally, self.is_sure = Tally(), True
 
@@ -210,13 +210,17 @@ class _Explainer:
         """Whether the answer is the same wherever these columns are in their ranges; False if that stays unknown."""
         if any(all(low <= point[i] <= high for i, (low, high) in ranges.items()) for point in self._against):
             return False
+        if self._question.limit.is_over():
+            self.is_sure = False
+            return False
         low, high = np.zeros_like(self._start), self._whole.sizes - 1
         for i, (least, greatest) in ranges.items():
             low[i], high[i] = least, greatest
-        for rival, decider in zip(self._rivals, self._deciders, strict=True):
+        for k, (rival, decider) in enumerate(self._pairs):
             decision = decider.decide(low, high, self._question.limit.part(SHARE, LEAST_SECONDS))
             self.tally.add(decision.n_gates, decision.solver)
             if decision.point is not None:
+                self._pairs.insert(0, self._pairs.pop(k))  # who was preferred once is asked first
                 self._against.append(shrink([rival], self._whole, self._start, decision.point))
                 return False
             if not decision.is_decided:

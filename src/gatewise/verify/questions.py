@@ -135,13 +135,14 @@ def bounds(model: Model, given: Given | None = None, *, limit: float = LIMIT, me
     counts = question.all_counts.fold(region.fixed_bits())
     names = head.labels if isinstance(head, Classes) else [f"value {k}" for k in range(n)] if n > 1 else ["value"]
     shares = iter(np.arange(2 * n + (n if isinstance(head, Classes) else 0), 0, -1).tolist())
-    ranges = {name: _range(question, counts, region, k, shares) for k, name in enumerate(names)}
     verdicts = {}
-    if isinstance(head, Classes):
-        for label in head.labels:
-            part = question.limit.part(1 / next(shares))
-            verdicts[label] = reachable(model, label, given, limit=part.seconds, method=method)
-            question.tally.add(verdicts[label].effort.n_gates, verdicts[label].effort.solver)
+    for label in (
+        head.labels if isinstance(head, Classes) else ()
+    ):  # often fast: the ranges get what is left of the time
+        part = question.limit.part(1 / next(shares))
+        verdicts[label] = reachable(model, label, given, limit=part.seconds, method=method)
+        question.tally.add(verdicts[label].effort.n_gates, verdicts[label].effort.solver)
+    ranges = {name: _range(question, counts, region, k, shares) for k, name in enumerate(names)}
     read = np.unique(np.searchsorted(question.space.first_bit, question.all_counts.read_bits(), side="right") - 1)
     unread = tuple(name for i, name in enumerate(question.space.names) if i not in read)
     return Bounds(ranges, verdicts, unread, question.tally.effort(question.limit.spent()))

@@ -8,6 +8,7 @@ other and the missing value are part of every question; a row that comes out of 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -82,7 +83,8 @@ class Space:
     def column_idx(self, name: str) -> int:
         """The position of a column; raises ValueError if there is none of that name."""
         if name not in self.names:
-            raise ValueError(f"column must be one of {self.names!r:.300}, got {name!r:.60}")
+            near = ", ".join(map(repr, get_close_matches(str(name), self.names))) or repr(self.names)
+            raise ValueError(f"column must be one of the model's {len(self.names)}, got {name!r:.60}; see {near:.300}")
         return self.names.index(name)
 
     def region(self, given: Given | None = None) -> "Region":

@@ -40,6 +40,8 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f"{args.model} must hold a model of classes, got one of values")
     if args.row < 1:
         raise ValueError(f"--row must be at least 1, got {args.row}")
+    if args.changes < 0:
+        raise ValueError(f"--changes must be at least 0, got {args.changes}")
     (row,) = read_rows(model, args.data, Dialect.given(args), args.row, 1)
     given = parse_given(model.encoder, args.given)
     to = None if args.to is None else parse_label(model, args.to)
