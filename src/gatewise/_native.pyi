@@ -113,6 +113,7 @@ class BitStep:
         second: Sequence[Any],
         scales: Sequence[float],
         frozen: Sequence[bool],
+        rounded: Sequence[bool] = ...,
     ) -> None: ...
     def run(
         self, x: Any, loss: Loss, *, temperature: float, adam: tuple[float, float, float, float, int], pool: Pool

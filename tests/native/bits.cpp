@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "simd/targets.hpp"
@@ -99,6 +100,67 @@ void check_tiles(const gw::BitKernels& kernels, const Case& c) {
   require_close(grad_x, expected_x, 1e-4, "grad_x of tiles");
 }
 
+// What bfloat16 keeps of a number: the nearest of those with 16 zeros at the end, the even one on ties.
+float round_to_half(float value) {
+  uint32_t bits, below;
+  std::memcpy(&bits, &value, sizeof bits);
+  below = bits & 0xFFFF0000;
+  const uint32_t rest = bits - below, half = 0x8000;
+  if (rest > half || (rest == half && (below >> 16 & 1))) below += 0x10000;
+  std::memcpy(&value, &below, sizeof value);
+  return value;
+}
+
+// The same in 16 bits. Rounding is exact; sums but for the order of their terms, so that one may be rounded away from
+// another.
+void check_halves(const gw::BitKernels& kernels, const Case& c, size_t per_row, float factor) {
+  const size_t n_rows = Case::kOut / per_row, n_values = n_rows * gw::kBitTile;
+  std::vector<float> rounded = random_normals(n_values), expected_values(n_values);
+  for (size_t at = 0; at < n_values; at += 7) rounded[at] = 1.0f + static_cast<float>(at) / 256;  // ties, and exact
+  const std::vector<float> values = rounded;
+  for (size_t at = 0; at < n_values; ++at) expected_values[at] = round_to_half(values[at] * 2.0f);
+  std::vector<uint32_t> halves(n_rows * gw::kTileHalves), expected_halves(halves.size());
+  kernels.to_halves(values.data(), n_rows, 2.0f, halves.data());
+  kernels.round_halves(rounded.data(), n_values, 2.0f);
+  for (size_t at = 0; at < n_values; ++at) {
+    uint32_t bits;
+    std::memcpy(&bits, &expected_values[at], sizeof bits);
+    const size_t place = at % gw::kBitTile, shift = place / gw::kTileHalves * 16;
+    expected_halves[at / gw::kBitTile * gw::kTileHalves + place % gw::kTileHalves] |= bits >> 16 << shift;
+  }
+  require_close(halves, expected_halves, 0, "halves");
+  for (float& each : rounded) each *= 2;
+  require_close(rounded, expected_values, 0, "rounded values");
+
+  const auto grad = [&](size_t i, size_t s) { return expected_values[i / per_row * gw::kBitTile + s]; };
+  std::vector<uint32_t> x(Case::kIn), to(Case::kIn * gw::kTileHalves), expected_halves_of_x(to.size());
+  for (size_t wire = 0; wire < Case::kIn; ++wire) x[wire] = gw::tile_of(c.x.data() + wire * c.n_words, 1);
+  const auto is_true = [&](int32_t wire, size_t s) { return x[static_cast<size_t>(wire)] >> s & 1; };
+  std::vector<double> expected(4 * Case::kOut), expected_x(Case::kIn * gw::kBitTile);
+  for (size_t i = 0; i < Case::kOut; ++i)
+    for (size_t s = 0; s < gw::kBitTile; ++s) {
+      const float *k = c.coefficients.data() + 4 * i, g = grad(i, s);
+      const bool a = is_true(c.a[i], s), b = is_true(c.b[i], s), basis[4] = {true, a, b, a && b};
+      for (size_t t = 0; t < 4; ++t) expected[4 * i + t] += basis[t] ? 2 * g : 0;  // of two calls
+      expected_x[static_cast<size_t>(c.a[i]) * gw::kBitTile + s] += factor * g * (k[1] + (b ? k[3] : 0));
+      expected_x[static_cast<size_t>(c.b[i]) * gw::kBitTile + s] += factor * g * (k[2] + (a ? k[3] : 0));
+    }
+  std::vector<float> of_coefficients(4 * Case::kOut, 7), floats(expected_x.size());
+  for (const bool is_first : {true, false})
+    kernels.sum_halves(c.layer(), Case::kOut, x.data(), {halves.data(), per_row}, of_coefficients.data(), is_first);
+  require_close(of_coefficients, expected, 1e-4, "grad_coefficients of halves");
+  gw::SortedReaderLists readers;
+  readers.build(Case::kIn, c.a, c.b, per_row);
+  const auto gather = [&](uint32_t* rows) {
+    kernels.gather_halves(readers.view(), c.coefficients.data(), x.data(), halves.data(), factor, rows, floats.data());
+  };
+  gather(nullptr);
+  gather(to.data());
+  require_close(floats, expected_x, 1e-4, "grad_x of halves");
+  kernels.to_halves(floats.data(), Case::kIn, 1.0f, expected_halves_of_x.data());
+  require_close(to, expected_halves_of_x, 0, "halves of grad_x");
+}
+
 // With no momentum and a large epsilon, a step of Adam is the gradient but for a factor.
 void check_pins(const gw::BitKernels& kernels, Case c) {
   const float temperature = 2, epsilon = 1e4f;
@@ -167,6 +229,8 @@ std::vector<float> train(unsigned threads, bool is_light, bool is_learned) {
   gw::BitStack::Wiring lower{random_below<int32_t>(width, n_inputs), random_below<int32_t>(width, n_inputs), {}};
   gw::BitStack::Wiring upper{random_below<int32_t>(width, width), random_below<int32_t>(width, width), {}};
   if (is_learned) lower.pins = {candidates.data(), pins.data(), first.data(), second.data(), width, k};
+  lower.is_rounded = !is_learned;
+  upper.is_rounded = true;
   gw::BitStack stack(n_inputs, {lower, upper}, n_groups);
   const std::vector<uint8_t> x = random_below<uint8_t>(n_samples * n_inputs, 2);
   const gw::Loss loss = gw::Loss::cross_entropy(random_below<int32_t>(n_samples, n_groups), 0.1f);
@@ -196,6 +260,8 @@ int main() {
         check_forward(target.train.bits, c);
         check_backward(target.train.bits, c);
         check_tiles(target.train.bits, c);
+        for (const size_t per_row : {size_t{1}, Case::kPerRow})
+          for (const float factor : {1.0f, 0.75f}) check_halves(target.train.bits, c, per_row, factor);
         check_pins(target.train.bits, c);
         check_choice(target.train.bits, c);
       }

@@ -1,5 +1,7 @@
 """nn.TrainStep on bits: equal to autograd on the plain definition, frozen layers, exchange, independent of threads."""
 
+import copy
+
 import pytest
 from support import steps
 from support.steps import LOSSES, N_GROUPS, N_INPUTS, make_batch
@@ -30,6 +32,35 @@ def make_net(wiring: str = "learned", parametrization: str = "some", **options: 
 @pytest.mark.parametrize("parametrization", list(PARAMETRIZATIONS))
 def test_equals_autograd(loss: str, wiring: str, parametrization: str) -> None:
     steps.check_equals_autograd(make_net(wiring, parametrization, grad_factor=1.5), loss)
+
+
+@pytest.mark.parametrize("grad_factor", [1.0, 1.5])
+@pytest.mark.parametrize("candidates", [None, RandomCandidates(7)])
+def test_gradients_of_fixed_layers_are_rounded(
+    candidates: RandomCandidates | None, grad_factor: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, y, _, _ = make_batch()
+    options = {"parametrization": PARAMETRIZATIONS["some"], "sampling": nn.Bitwise(2.0), "grad_factor": grad_factor}
+    first = make_net("fixed" if candidates is None else "learned", grad_factor=grad_factor)[0]
+    fixed = [nn.LogicLayer(50, 50, seed=1, position=i, **options) for i in (1, 2)]
+    last = nn.LogicLayer(50, 40, seed=1, position=3, **options)
+    net = torch.nn.Sequential(first, *fixed, last, nn.GroupSum(N_GROUPS, 3.0))
+    for layer in net[1:-1]:
+        layer.sampling = first.sampling
+
+    def train_by_torch() -> torch.Tensor:
+        twin = copy.deepcopy(net)
+        adam = torch.optim.Adam(twin.parameters(), lr=1.0, eps=1.0)
+        torch.nn.functional.cross_entropy(twin(x), y).backward()
+        adam.step()
+        return torch.cat([layer.weight.flatten() for layer in twin[:-1]])
+
+    rounded = train_by_torch()
+    monkeypatch.setattr(nn.functional, "round_gradient", lambda x: x)
+    exact = train_by_torch()
+    nn.TrainStep(net, learning_rate=1.0, eps=1.0)(x, y)
+    native = torch.cat([layer.weight.flatten() for layer in net[:-1]]).detach()
+    assert 10 * (native - rounded).abs().max() < (exact - rounded).abs().max()
 
 
 @pytest.mark.parametrize("n_rows", [1, 63, 64, 65, 255, 256, 257, 1000])

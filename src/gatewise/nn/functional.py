@@ -94,6 +94,23 @@ def apply_gates_on_bits(a: Tensor, b: Tensor, mixed: Tensor, chosen: Tensor) -> 
     return value + (relaxed - relaxed.detach())
 
 
+def round_gradient(x: Tensor) -> Tensor:
+    """x, values 0 and 1, with a gradient that is rounded to bfloat16 if it is in float32.
+
+    Where many readers of a value have gradients for it, their sum is what is rounded.
+
+    Examples
+    --------
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> y = round_gradient(x)
+    >>> y.backward(torch.tensor([1.001]))
+    >>> y.item(), x.grad.item()
+    (1.0, 1.0)
+    """
+    # The values are exact in bfloat16, and the gradient of a cast is a cast.
+    return x.bfloat16().float() if x.dtype == torch.float32 else x
+
+
 def table_coefficients(truth: Tensor) -> Tensor:
     """Coefficients of gates given the entries of their truth tables, (4, n) for 00, 01, 10, 11 -> (n, 4).
 

@@ -96,7 +96,8 @@ class LogicLayer(GateLayer):
         """x: (..., in_features) -> (..., out_features)."""
         if self.training and isinstance(self.sampling, Bitwise):
             values = as_bits(self, x)
-            return apply_on_bits(self, *(functional.read_wires(values, wires) for wires in self.wires()))
+            y = apply_on_bits(self, *(functional.read_wires(values, wires) for wires in self.wires()))
+            return functional.round_gradient(y)
         if isinstance(self.relaxation, Probabilistic):
             return run_layers([self], x)
         if not isinstance(self.parametrization, Softmax):

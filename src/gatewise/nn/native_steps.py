@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from gatewise import _native
 from gatewise.nn.architectures.stages import Stage, follow_shapes, list_gates
-from gatewise.nn.base import GateModule, check_bits
+from gatewise.nn.base import GateLayer, GateModule, check_bits
 from gatewise.nn.convolution.levels import Level, list_levels
 from gatewise.nn.kernels.native import current_pool
 from gatewise.nn.parametrization import Softmax
@@ -130,6 +130,7 @@ class BitSteps:
             second=[nothing if each is None else each for each in second],
             scales=_scales(self._layers, factors, levels),
             frozen=[level.layer is None or frozen[self._layers.index(level.layer)] for level in levels],
+            rounded=[level.wires is not None and isinstance(level.layer, GateLayer) for level in levels],
         )
 
     def _pins(self, level: Level) -> tuple[np.ndarray, ...] | None:

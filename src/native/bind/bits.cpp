@@ -21,15 +21,16 @@ namespace {
 using WindowArray = Matrix<const int32_t>;
 
 // A stack of gates on bits, and all that a step of it changes. Without operators `gates` the weights are the angles of
-// truth tables.
+// truth tables. Layers are rounded as in BitStack::Wiring; `rounded` is of all or of none.
 class BitStepper {
  public:
   BitStepper(uint32_t n_inputs, const std::vector<std::optional<Wires>>& wires,
              std::vector<std::optional<PinArrays>> pins, const std::vector<std::optional<WindowArray>>& windows,
              uint32_t n_groups, Array<uint8_t> gates, std::vector<FloatsOut> weights, std::vector<FloatsOut> first,
-             std::vector<FloatsOut> second, std::vector<float> scales, const std::vector<bool>& frozen)
+             std::vector<FloatsOut> second, std::vector<float> scales, const std::vector<bool>& frozen,
+             const std::vector<bool>& rounded)
       : pins_(std::move(pins)),
-        stack_(n_inputs, make_wirings(n_inputs, wires, windows), n_groups),
+        stack_(n_inputs, make_wirings(n_inputs, wires, windows, rounded), n_groups),
         gates_(copy(gates)),
         weights_{std::move(weights), std::move(first), std::move(second)},
         scales_(std::move(scales)),
@@ -60,7 +61,9 @@ class BitStepper {
 
  private:
   std::vector<gw::BitStack::Wiring> make_wirings(size_t width, const std::vector<std::optional<Wires>>& wires,
-                                                 const std::vector<std::optional<WindowArray>>& windows) {
+                                                 const std::vector<std::optional<WindowArray>>& windows,
+                                                 const std::vector<bool>& rounded) {
+    require(rounded.empty() || rounded.size() == wires.size(), "rounded must be one per layer");
     require(wires.size() == pins_.size() && windows.size() == pins_.size(), "wires and pins must be one per layer");
     std::vector<gw::BitStack::Wiring> wirings;
     candidates_.reserve(pins_.size());
@@ -69,6 +72,9 @@ class BitStepper {
       require(wires[i].has_value() != pins_[i].has_value(), "a layer must have either wires or pins");
       wirings.push_back(wires[i] ? fix_wires(*wires[i], width) : choose_wires(*pins_[i], windows[i], width));
       width = wirings.back().a.size();
+      wirings.back().is_rounded = !rounded.empty() && rounded[i];
+      require(!wirings.back().is_rounded || (wires[i] && wirings.back().n_gates == width),
+              "layers that are rounded must have fixed wires and share no gates");
       n_gates_.push_back(wirings.back().n_gates);
       require(!has_pins || n_gates_[i] == width, "layers after one with pins must not share gates");
       has_pins |= pins_[i] && !windows[i];
@@ -122,10 +128,11 @@ void bind_bits(nb::module_& m) {
   nb::class_<BitStepper>(m, "BitStep")
       .def(nb::init<uint32_t, const std::vector<std::optional<Wires>>&, std::vector<std::optional<PinArrays>>,
                     const std::vector<std::optional<WindowArray>>&, uint32_t, Array<uint8_t>, std::vector<FloatsOut>,
-                    std::vector<FloatsOut>, std::vector<FloatsOut>, std::vector<float>, const std::vector<bool>&>(),
+                    std::vector<FloatsOut>, std::vector<FloatsOut>, std::vector<float>, const std::vector<bool>&,
+                    const std::vector<bool>&>(),
            nb::arg("n_inputs"), nb::kw_only(), nb::arg("wires"), nb::arg("pins"), nb::arg("windows"),
            nb::arg("n_groups"), nb::arg("gates"), nb::arg("weights"), nb::arg("first"), nb::arg("second"),
-           nb::arg("scales"), nb::arg("frozen"))
+           nb::arg("scales"), nb::arg("frozen"), nb::arg("rounded") = std::vector<bool>())
       .def("run", &BitStepper::run, nb::arg("x"), nb::arg("loss"), nb::kw_only(), nb::arg("temperature"),
            nb::arg("adam"), nb::arg("pool"));
 }

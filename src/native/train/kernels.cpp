@@ -1,6 +1,8 @@
 // The inner loops of training; compiled once per target, under the rule of simd/targets.hpp.
 #include "train/kernels.hpp"
 
+#include "train/bits/halves.inc.hpp"
+#include "train/bits/operators.inc.hpp"
 #include "train/bits/tables.inc.hpp"
 #include "train/bits/taps.inc.hpp"
 #include "train/bits/tiles.inc.hpp"
@@ -23,6 +25,11 @@ void choose_gates(const Mixture& m, size_t begin, size_t end, float* coefficient
   (m.is_light ? choose_light : choose_softmax)(m, begin, end, coefficients, gates);
 }
 
+void step_gates(const Mixture& m, size_t begin, size_t end, const Shares& grads, const Adam& adam,
+                const Moments& moments) {
+  (m.is_light ? update_light : step_softmax)(m, begin, end, grads, adam, moments);
+}
+
 }  // namespace
 }  // namespace gatewise
 
@@ -35,7 +42,8 @@ const TrainKernels kTrainKernels = {
     mix,
     mix_backward,
     update,
-    {choose_gates, choose_wires, evaluate, count, sum, update_pins, pass_back, backward_tile, add_taps, step_taps},
+    {choose_gates, step_gates, choose_wires, evaluate, count, sum, update_pins, pass_back, backward_tile, sum_halves,
+     gather_halves, to_halves, round_halves, add_taps, step_taps},
     {choose_tables, choose_inputs, look_up, update_tables, pass_tiles_back}};
 
 }  // namespace gatewise::GATEWISE_TARGET

@@ -50,11 +50,21 @@ void Mixtures::backward(const Shares& grads, const std::vector<float*>& grad_log
 
 void Mixtures::update(const Shares& grads, const Adam& adam, const std::vector<Moments>& moments,
                       const std::vector<float>& scales, Pool& pool) const {
+  run_update(best_target().train.update, grads, adam, moments, scales, pool);
+}
+
+void Mixtures::step(const Shares& grads, const Adam& adam, const std::vector<Moments>& moments,
+                    const std::vector<float>& scales, Pool& pool) const {
+  run_update(best_target().train.bits.step_gates, grads, adam, moments, scales, pool);
+}
+
+template <typename Kernel>
+void Mixtures::run_update(const Kernel& kernel, const Shares& grads, const Adam& adam,
+                          const std::vector<Moments>& moments, const std::vector<float>& scales, Pool& pool) const {
   pool.run(chunks_.size(), [&](size_t, size_t i) noexcept {
     const auto& [layer, begin, end] = chunks_[i];
     if (!moments[layer].weights) return;
-    const Shares own = of_layer(grads, layer, scales[layer]);
-    best_target().train.update(layers_[layer], begin, end, own, adam, moments[layer]);
+    kernel(layers_[layer], begin, end, of_layer(grads, layer, scales[layer]), adam, moments[layer]);
   });
 }
 

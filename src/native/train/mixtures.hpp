@@ -26,12 +26,19 @@ class Mixtures {
   void update(const Shares& grads, const Adam& adam, const std::vector<Moments>& moments,
               const std::vector<float>& scales, Pool& pool) const;
 
+  // The same after `choose`.
+  void step(const Shares& grads, const Adam& adam, const std::vector<Moments>& moments,
+            const std::vector<float>& scales, Pool& pool) const;
+
   size_t n_gates() const { return n_gates_; }
 
  private:
   struct Chunk {
     size_t layer, begin, end;
   };
+  template <typename Kernel>
+  void run_update(const Kernel& kernel, const Shares& grads, const Adam& adam, const std::vector<Moments>& moments,
+                  const std::vector<float>& scales, Pool& pool) const;
   Shares of_layer(const Shares& grads, size_t layer, float scale) const;
 
   std::vector<Mixture> layers_;

@@ -31,6 +31,7 @@ class BitBatch {
   double differentiate(const Loss& loss, const uint64_t* outputs, size_t n, Pool& pool);
 
   // Of the groups, n_groups rows of 64 n_words, as differentiate left them.
+  float* grads() { return of_groups_->data() + n_groups_ * 64 * n_words_; }
   const float* grads() const { return of_groups_->data() + n_groups_ * 64 * n_words_; }
 
  private:

@@ -7,7 +7,6 @@
 #include "simd/words.hpp"
 #include "train/bits/kernels.hpp"
 #include "train/gates.inc.hpp"
-#include "train/mixture.inc.hpp"
 
 namespace gatewise {
 namespace {
@@ -24,35 +23,16 @@ struct LaneBits {
       for (size_t i = 0; i < kLanes; ++i) select[v][i] = static_cast<int32_t>(uint32_t{1} << (v * kLanes + i));
   }
   // All ones in the lanes of samples whose bit is set.
-  Ints mask(Ints bits, size_t v) const { return (bits & select[v]) == select[v]; }
+  Ints mask(Ints bits, size_t v) const {
+#if defined(GATEWISE_AVX512)
+    return (bits & select[v]) != 0;  // one instruction
+#else
+    return (bits & select[v]) == select[v];
+#endif
+  }
 };
 
 inline Floats keep(Floats values, Ints mask) { return (Floats)((Ints)values & mask); }
-
-template <typename Operators>
-void choose_with(const Mixture& m, size_t begin, size_t end, float* coefficients, uint8_t* gates) {
-  const Operators operators(m);
-  for (size_t at = begin; at < end; at += kLanes) {
-    const size_t n = end - at < kLanes ? end - at : kLanes;
-    Floats z[kNumGates] = {}, p[kNumGates] = {}, truth[4];
-    load_logits(m, operators, at, n, z);
-    const Floats scale = softmax(z, operators, m.temperature, p);
-    expect_truth(p, operators, truth);
-    store_coefficients(truth, scale, at, n, coefficients);
-    Floats largest = z[0];
-    Ints chosen = splat_bits(operators.gate(0));
-#pragma GCC unroll 16
-    for (uint32_t k = 1; k < operators.n; ++k) {
-      chosen = z[k] > largest ? splat_bits(operators.gate(k)) : chosen;
-      largest = z[k] > largest ? z[k] : largest;
-    }
-    for (size_t i = 0; i < n; ++i) gates[at + i] = static_cast<uint8_t>(chosen[i]);
-  }
-}
-
-void choose_softmax(const Mixture& m, size_t begin, size_t end, float* coefficients, uint8_t* gates) {
-  with_operators(m, [&](auto operators) { choose_with<decltype(operators)>(m, begin, end, coefficients, gates); });
-}
 
 // Which terms of 1, a, b, ab add up, modulo 2, to a gate: its algebraic normal form, as masks.
 struct Terms {

@@ -43,6 +43,33 @@ struct GradRows {
   size_t per_row;
 };
 
+// The same on one tile in 16 bits, bfloat16: a row is kTileHalves words, sample i in the lower half of word i, and
+// sample 16 + i in its upper half.
+constexpr size_t kTileHalves = kBitTile / 2;
+struct HalfRows {
+  const uint32_t* values;
+  size_t per_row;
+};
+
+// A gate that reads a wire: where its row of gradients begins, where among all coefficients of the layer that of this
+// operand is, and which wire is the other operand.
+struct Reader {
+  uint32_t row, coefficient, other;
+};
+
+// The readers of all wires. Wires that have equally many of them follow each other, so that loops over readers take
+// turns that the core foresees: a run is such wires.
+struct ReaderRun {
+  size_t n_wires, n_readers;  // of each wire
+};
+constexpr size_t kReadersAhead = 24;  // rows lie anywhere in a layer and are fetched as many readers ahead
+struct SortedReaders {
+  const ReaderRun* runs;
+  size_t n_runs;
+  const uint32_t* wires;
+  const Reader* readers;  // and kReadersAhead behind them that mean nothing
+};
+
 // The wires that both pins of every gate choose from, and the logits of the choice: arrays of 2 x n_gates x k, pin a of
 // all gates before pin b.
 struct Pins {
@@ -89,6 +116,9 @@ constexpr size_t kTapScratch = 3 * kTapPositions * kBitTile;
 struct BitKernels {
   // The operator with the largest logit, the lowest on ties, and the coefficients that gradients see.
   void (*choose_gates)(const Mixture& mixture, size_t begin, size_t end, float* coefficients, uint8_t* gates);
+  // A step of Adam for the weights of gates, given the gradients of their coefficients.
+  void (*step_gates)(const Mixture& mixture, size_t begin, size_t end, const Shares& grads, const Adam& adam,
+                     const Moments& moments);
   // The candidate with the largest logit, the first on ties; for pin b only wires that pin a does not read, if any.
   void (*choose_wires)(const Pins& pins, size_t begin, size_t end, int32_t* a, int32_t* b);
   void (*evaluate)(const BitLayer& layer, size_t n_words, size_t begin, size_t end, const uint64_t* x, uint64_t* y);
@@ -109,6 +139,17 @@ struct BitKernels {
   // grad_x (if not null; overwritten if the layer reads once) and to grad_coefficients (overwritten if `is_first`).
   void (*backward_tile)(const BitLayer& layer, size_t n_out, const uint32_t* x, const GradRows& grads, float* grad_x,
                         float* grad_coefficients, bool is_first);
+  // The two halves of backward_tile for gates with one position each and gradients in 16 bits. The gradients of the
+  // coefficients:
+  void (*sum_halves)(const BitLayer& layer, size_t n_out, const uint32_t* x, const HalfRows& grads,
+                     float* grad_coefficients, bool is_first);
+  // Gradients of all wires times a factor, summed in 32 bits: to rows of 16 bits, or of floats if `halves` is null.
+  void (*gather_halves)(const SortedReaders& readers, const float* coefficients, const uint32_t* x,
+                        const uint32_t* grads, float factor, uint32_t* halves, float* floats);
+  // Rows of floats of a tile, times a factor -> rows of 16 bits, which may begin at the same place.
+  void (*to_halves)(const float* values, size_t n_rows, float factor, uint32_t* halves);
+  // n values, a multiple of 16, as they come out of 16 bits; rounded while they are multiplied by `factor`.
+  void (*round_halves)(float* values, size_t n, float factor);
   // Gradients of the probabilities of candidates, on one tile, of pins that positions share: added to `sums`, of the
   // shape of the logits, or written there if `is_first`. Integers as in update_pins, relative to the largest of
   // kTapPositions positions.

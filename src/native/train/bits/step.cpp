@@ -1,6 +1,7 @@
 #include "train/bits/step.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "simd/targets.hpp"
@@ -44,10 +45,32 @@ void ReaderLists::build(size_t n_wires, const std::vector<int32_t>& a, const std
   }
 }
 
+void SortedReaderLists::build(size_t n_wires, const std::vector<int32_t>& a, const std::vector<int32_t>& b,
+                              size_t per_row) {
+  ReaderLists lists;
+  lists.build(n_wires + 1, a, b);
+  const Readers of = lists.view();
+  const auto count = [&](uint32_t wire) { return of.begin[wire + 1] - of.begin[wire]; };
+  wires_.resize(n_wires);
+  std::iota(wires_.begin(), wires_.end(), 0u);
+  std::stable_sort(wires_.begin(), wires_.end(), [&](uint32_t i, uint32_t j) { return count(i) < count(j); });
+  for (const uint32_t wire : wires_) {
+    if (runs_.empty() || runs_.back().n_readers != count(wire)) runs_.push_back({0, count(wire)});
+    ++runs_.back().n_wires;
+    for (uint32_t e = of.begin[wire]; e < of.begin[wire + 1]; ++e) {
+      const uint32_t gate = of.edges[e] / 2, pin = of.edges[e] % 2;
+      readers_.push_back({static_cast<uint32_t>(gate / per_row * kTileHalves), 4 * gate + 1 + pin,
+                          static_cast<uint32_t>(pin ? a[gate] : b[gate])});
+    }
+  }
+  readers_.resize(readers_.size() + kReadersAhead);  // fetched ahead, but never read
+}
+
 BitStack::BitStack(uint32_t n_inputs, std::vector<Wiring> wirings, uint32_t n_groups)
     : batch_(n_inputs, n_groups),
       wirings_(std::move(wirings)),
       readers_(wirings_.size()),
+      sorted_readers_(wirings_.size()),
       taps_(wirings_.size()),
       grad_taps_(wirings_.size()) {
   const size_t n_layers = wirings_.size();
@@ -64,6 +87,8 @@ BitStack::BitStack(uint32_t n_inputs, std::vector<Wiring> wirings, uint32_t n_gr
       grad_taps_[l].resize(kShares * 2 * wiring.n_gates * wiring.pins->k);
     }
     if (l > lowest_pins_ && !wiring.pins) readers_[l].build(width + 1, wiring.a, wiring.b);
+    if (l > 0 && has_halves(l))
+      sorted_readers_[l].build(width, wiring.a, wiring.b, l + 1 < n_layers ? 1 : wiring.a.size() / n_groups);
     if (l > 0 && l >= lowest_pins_) row_width_ = std::max(row_width_, width);
     if (l > 0 && l <= lowest_pins_) tile_width_ = std::max(tile_width_, width + 1);
     n_wires_ += width + 1;
@@ -88,7 +113,10 @@ double BitStack::run(const Samples& x, const Loss& loss, const Update& update, c
   const uint64_t* outputs = bits_->data() + places_.back().first_output() * n_words_;
   const double total = batch_.differentiate(loss, outputs, n_outputs(), workers);
   const Shares grads = backward(x.n_samples, update, adam, workers);
-  update.mixtures.update(grads, adam, update.moments, update.scales, workers);
+  std::vector<float> scales = update.scales;
+  for (size_t l = 0; l < wirings_.size(); ++l)
+    if (has_halves(l)) scales[l] = 1;  // in their sums already
+  update.mixtures.step(grads, adam, update.moments, scales, workers);
   return total;
 }
 
@@ -149,12 +177,14 @@ void BitStack::forward(Pool& pool) {
 Shares BitStack::backward(size_t n_samples, const Update& update, const Adam& adam, Pool& pool) {
   size_t lowest = 0, l = places_.size();  // lowest: layer that learns
   while (lowest < l && !update.moments[lowest].weights) ++lowest;
-  GradRows grads{batch_.grads(), n_outputs() / n_groups()};
+  float* of_outputs = batch_.grads();
+  GradRows grads{of_outputs, n_outputs() / n_groups()};
   while (l > std::max(lowest, lowest_pins_)) {
     float* grad_x = grads_[--l % 2]->data();
+    if (wirings_[l].is_rounded) round(places_[l].n_out / grads.per_row, update.scales[l], of_outputs, pool);
     if (l > lowest) pass_back(l, grads, grad_x, pool);
     if (update.moments[l].weights) sum(l, grads, update, adam, pool);
-    grads = {grad_x, 1};
+    grads = {of_outputs = grad_x, 1};
   }
   const size_t n_shares = l > lowest ? backward_tiles(n_samples, {lowest, l}, grads, update, pool) : 1;
   step_taps({lowest, l}, n_shares, update, adam, pool);
@@ -185,21 +215,51 @@ void BitStack::backward_tile(TileOf of, Range layers, const GradRows& grads, con
   const size_t n_rows = places_[layers.end - 1].n_out / grads.per_row;
   for (size_t r = 0; r < n_rows; ++r)
     std::copy_n(grads.values + r * 64 * n_words_ + of.tile * kBitTile, kBitTile, rows + r * kBitTile);
-  GradRows of_tile{rows, grads.per_row};
-  float* grad_coefficients = grad_coefficients_.data() + 4 * n_gates_ * of.share;
+  size_t per_row = grads.per_row;
   for (size_t l = layers.end; l-- > layers.lowest;) {
-    const Place& place = places_[l];
-    const uint32_t* x = tiles_->data() + of.tile * n_wires_ + place.first_wire;
     float* grad_x = l > layers.lowest ? buffers[l % 2] : nullptr;
-    if (has_taps(l) && update.moments[l].weights)
-      kernels().add_taps(view(l), *wirings_[l].pins, window(l), x, of_tile,
-                         grad_taps_[l].data() + grad_taps_[l].size() / kShares * of.share, of.is_first,
-                         scratch + 2 * tile_width_ * kBitTile);
-    if (grad_x && !place.reads_once) std::fill_n(grad_x, place.n_in * kBitTile, 0.0f);
-    kernels().backward_tile(view(l), place.n_out, x, of_tile, grad_x, grad_coefficients + 4 * place.first_gate,
-                            of.is_first);
-    of_tile = {grad_x, 1};
+    if (has_halves(l)) {
+      uint32_t* halves = reinterpret_cast<uint32_t*>(rows);
+      if (l + 1 == layers.end || !has_halves(l + 1))
+        kernels().to_halves(rows, places_[l].n_out / per_row, update.scales[l], halves);
+      backward_halves(l, of, {halves, per_row}, update, grad_x);
+    } else {
+      backward_floats(l, of, {rows, per_row}, update, grad_x, scratch + 2 * tile_width_ * kBitTile);
+    }
+    rows = grad_x;
+    per_row = 1;
   }
+}
+
+void BitStack::backward_floats(size_t l, TileOf of, const GradRows& grads, const Update& update, float* grad_x,
+                               float* tap_scratch) {
+  const Place& place = places_[l];
+  const uint32_t* x = tiles_->data() + of.tile * n_wires_ + place.first_wire;
+  if (has_taps(l) && update.moments[l].weights)
+    kernels().add_taps(view(l), *wirings_[l].pins, window(l), x, grads,
+                       grad_taps_[l].data() + grad_taps_[l].size() / kShares * of.share, of.is_first, tap_scratch);
+  if (grad_x && !place.reads_once) std::fill_n(grad_x, place.n_in * kBitTile, 0.0f);
+  kernels().backward_tile(view(l), place.n_out, x, grads, grad_x, grad_coefficients(l, of.share), of.is_first);
+}
+
+// Rows in 16 bits hold gradients times the layer's scale; those of floats do not.
+void BitStack::backward_halves(size_t l, TileOf of, const HalfRows& grads, const Update& update, float* grad_x) {
+  const Place& place = places_[l];
+  const uint32_t* x = tiles_->data() + of.tile * n_wires_ + place.first_wire;
+  if (update.moments[l].weights)
+    kernels().sum_halves(view(l), place.n_out, x, grads, grad_coefficients(l, of.share), of.is_first);
+  if (!grad_x) return;
+  const bool is_rounded = has_halves(l - 1);
+  const float factor = (is_rounded ? update.scales[l - 1] : 1.0f) / update.scales[l];
+  uint32_t* halves = is_rounded ? reinterpret_cast<uint32_t*>(grad_x) : nullptr;
+  kernels().gather_halves(sorted_readers_[l].view(), view(l).coefficients, x, grads.values, factor, halves, grad_x);
+}
+
+void BitStack::round(size_t n_rows, float scale, float* values, Pool& pool) {
+  const size_t row = 64 * n_words_;
+  run_chunks(pool, n_rows, kChunk, [&](size_t, size_t begin, size_t end) noexcept {
+    kernels().round_halves(values + begin * row, (end - begin) * row, scale);
+  });
 }
 
 void BitStack::step_taps(Range layers, size_t n_shares, const Update& update, const Adam& adam, Pool& pool) {

@@ -29,6 +29,18 @@ class ReaderLists {
   std::vector<uint32_t> begin_, edges_;
 };
 
+// The same for the way back in 16 bits; `per_row` outputs share a row.
+class SortedReaderLists {
+ public:
+  void build(size_t n_wires, const std::vector<int32_t>& a, const std::vector<int32_t>& b, size_t per_row);
+  SortedReaders view() const { return {runs_.data(), runs_.size(), wires_.data(), readers_.data()}; }
+
+ private:
+  std::vector<ReaderRun> runs_;
+  std::vector<uint32_t> wires_;
+  std::vector<Reader> readers_;
+};
+
 class BitStack {
  public:
   // The wires of a layer's outputs, fixed, or as the pins choose them at every step. A gate is shared by as many
@@ -39,6 +51,9 @@ class BitStack {
     std::optional<Pins> pins;
     size_t n_gates = a.size();
     std::vector<int32_t> window = {};  // if positions share pins: see Window
+    // Whether gradients of the outputs are rounded to 16 bits, after they were multiplied by the layer's scale. For
+    // fixed wires and gates of one position.
+    bool is_rounded = false;
   };
 
   // Outputs are sums over equal consecutive groups of the last layer, at least one.
@@ -83,8 +98,16 @@ class BitStack {
     bool is_first;
   };
   void backward_tile(TileOf place, Range layers, const GradRows& grads, const Update& update, float* scratch);
+  void backward_floats(size_t layer, TileOf place, const GradRows& grads, const Update& update, float* grad_x,
+                       float* tap_scratch);
+  void backward_halves(size_t layer, TileOf place, const HalfRows& grads, const Update& update, float* grad_x);
   void step_taps(Range layers, size_t n_shares, const Update& update, const Adam& adam, Pool& pool);
   bool has_taps(size_t layer) const { return !wirings_[layer].window.empty(); }
+  bool has_halves(size_t layer) const { return wirings_[layer].is_rounded && layer < lowest_pins_; }
+  float* grad_coefficients(size_t layer, size_t share) {
+    return grad_coefficients_.data() + 4 * (n_gates_ * share + places_[layer].first_gate);
+  }
+  void round(size_t n_rows, float scale, float* values, Pool& pool);
   void pass_back(size_t layer, const GradRows& grads, float* grad_x, Pool& pool);
   void sum(size_t layer, const GradRows& grads, const Update& update, const Adam& adam, Pool& pool);
   BitLayer view(size_t layer) const;
@@ -95,6 +118,7 @@ class BitStack {
   std::vector<Wiring> wirings_;
   std::vector<Place> places_;
   std::vector<ReaderLists> readers_;
+  std::vector<SortedReaderLists> sorted_readers_;
   std::vector<std::vector<int32_t>> taps_;     // chosen values of a window, of pins a and then b
   std::vector<std::vector<float>> grad_taps_;  // of the candidates of shared pins, in shares
   size_t n_gates_ = 0, n_wires_ = 0;           // the latter with constants
