@@ -142,8 +142,9 @@ _MNIST_LEARNED = replace(
         n_candidates=16,
         radius=4,
     ),
-    widths=(12_000, 20_000),
+    widths=(20_000, 50_000),
     tau=24.0,
+    epochs=60,
     temperature=4.0,
     learning_rate=0.2,
 )
