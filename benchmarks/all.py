@@ -59,7 +59,7 @@ STEPS = (
     Step("tabular", "benchmarks.tabular --record", 11),
     Step("synthesis", "benchmarks.export.synthesis --record", 6),
     Step("locality_accuracy", "benchmarks.locality.accuracy --record", 2),
-    Step("verify", "benchmarks.verify --record", 15),
+    Step("verify", "benchmarks.verify --record", 10),
     Step("curves", "benchmarks.train.curves --record", 13),
 )
 

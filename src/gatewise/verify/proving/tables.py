@@ -103,10 +103,14 @@ class Tables:
 
 @dataclass(frozen=True, eq=False)
 class _Cluster:
-    """Outputs that one table adds up, bits that they read, and the run of each choice of a column."""
+    """Outputs that one table adds up, bits that they read, and the run of each choice of a column.
+
+    Columns are also the bits of a number, `mask`, as most pairs of clusters are compared by them alone.
+    """
 
     outputs: list[int]
     columns: tuple[int, ...]
+    mask: int
     bits: frozenset[int]
     runs: tuple[NDArray[np.int64], ...]
     n_ranges: int
@@ -123,7 +127,7 @@ class _Cluster:
             runs.append(run_of)
             n_runs = int(run_of[-1]) + 1
             n_ranges *= n_runs * (n_runs + 1) // 2
-        return cls(outputs, columns, bits, tuple(runs), n_ranges)
+        return cls(outputs, columns, sum(1 << i for i in columns), bits, tuple(runs), n_ranges)
 
 
 def _gather(forms: Forms, region: Region) -> list[_Cluster] | None:
@@ -163,7 +167,7 @@ def _find_alike(forms: Forms) -> dict[frozenset[int], list[int]] | None:
 
 def _join(clusters: list[_Cluster], cluster: _Cluster, region: Region) -> None:
     """Put outputs into a table that has most of their bits already and stays small, or into one of their own."""
-    hosts = [k for k, host in enumerate(clusters) if set(cluster.columns) <= set(host.columns)]
+    hosts = [k for k, host in enumerate(clusters) if cluster.mask & host.mask == cluster.mask]
     hosts.sort(key=lambda k: (len(cluster.bits - clusters[k].bits), clusters[k].n_ranges))
     for k in hosts[:N_HOSTS]:
         host = clusters[k]
