@@ -4,6 +4,7 @@ import gc
 from typing import Any
 
 import pytest
+from support.processes import call_apart
 from support.tools import require_module
 
 require_module("torch", "pip install -c constraints.txt torch==2.13.0")
@@ -91,6 +92,39 @@ def test_layers_are_those_of_plain_torch(groups: int) -> None:
     for found in results:
         for one, other in zip(found, expected, strict=True):
             torch.testing.assert_close(one.double(), other, rtol=1e-4, atol=1e-5)
+
+
+def run_on(device: str) -> list[Tensor]:
+    """What the operators give on a device, and their gradients."""
+    logits = [z.detach().to(device, non_blocking=True).requires_grad_() for z in make_logits()]
+    x, _, a, b, *rest = make_layers()
+    a, b = ([each.to(device, non_blocking=True) for each in wires] for wires in (a, b))
+    rows = x.detach().to(device, non_blocking=True).requires_grad_()
+    temperature = torch.full((), 0.7, dtype=torch.float64, device=device)
+    mixed, confidence = ops.mix_gates(logits, OPERATORS, temperature, False)
+    y = ops.evaluate_layers(rows, mixed, a, b, *rest)
+    y.backward(torch.ones_like(y))
+    return [each.detach() for each in (confidence, y, rows.grad, *(z.grad for z in logits))]
+
+
+def compare_devices() -> list[str]:
+    """What the operators waited for on the second device."""
+    from support import second_device
+
+    second_device.install()
+    run_on(second_device.NAME)  # brings the table of operators to the device
+    before = len(second_device.waits)
+    there = run_on(second_device.NAME)
+    waits = second_device.waits[before:]
+    for ours, theirs in zip(run_on("cpu"), there, strict=True):
+        assert theirs.device.type == second_device.NAME
+        assert ours.abs().sum() > 0
+        torch.testing.assert_close(theirs.cpu(), ours, rtol=1e-4, atol=1e-5)
+    return waits
+
+
+def test_operators_run_on_other_devices_and_wait_for_nothing() -> None:
+    assert call_apart(compare_devices) == []
 
 
 def test_bits_have_coefficients_with_gradients() -> None:
