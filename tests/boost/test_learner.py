@@ -11,7 +11,7 @@ from gatewise.boost import Boosting, EncodedTable, Goal
 from gatewise.boost.learner import LOSSES, SETTINGS, Split
 
 
-def make_table(n_rows: int = 500) -> tuple[EncodedTable, np.ndarray]:
+def make_table(n_rows: int = 500, max_thresholds: int = 9) -> tuple[EncodedTable, np.ndarray]:
     rng = np.random.default_rng(3)
     numbers = rng.normal(size=n_rows).round(1)
     numbers[::9] = np.nan
@@ -19,7 +19,7 @@ def make_table(n_rows: int = 500) -> tuple[EncodedTable, np.ndarray]:
         {"number": number, "word": word, "flag": flag}
         for number, word, flag in zip(numbers, rng.choice(list("abcd"), n_rows), rng.random(n_rows) < 0.5, strict=True)
     ]
-    encoder = Encoder.fit(rows, max_thresholds=9)
+    encoder = Encoder.fit(rows, max_thresholds=max_thresholds)
     planes = encoder.encode(rows)
     return EncodedTable(encoder, planes), planes.unpack()
 
@@ -68,8 +68,9 @@ ALL: dict[str, Any] = {"row_share": 1.0, "column_share": 1.0, "n_sketches": 0, "
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_terms_are_newton_steps_on_the_best_questions(loss: str, weighted: bool) -> None:
-    table, bits = make_table()
+@pytest.mark.parametrize("max_thresholds", [9, 254])  # with so many, rows do not take turns at histograms
+def test_terms_are_newton_steps_on_the_best_questions(loss: str, weighted: bool, max_thresholds: int) -> None:
+    table, bits = make_table(max_thresholds=max_thresholds)
     weights = 1.0 + ROWS % 3 if weighted else np.ones(500)
     table = EncodedTable(table.encoder, table.planes, weights if weighted else None)
     goal = make_goal(loss, bits)

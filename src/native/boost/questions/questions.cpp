@@ -5,37 +5,55 @@
 namespace gatewise::boost {
 namespace {
 
+constexpr size_t kHistograms = 4;
+constexpr size_t kRowsPerPlace = 8;  // of a histogram, from which on several histograms pay
+
 // Adds `n` rows to sums[(cell * n_codes + code) * n_sums + k]; without cells, all are in the first one. kSums is
-// n_sums, or 0 if it is another number than those that loops are made for.
-template <bool kHasCells, size_t kSums>
+// n_sums, or 0 if it is another number than those that loops are made for. Rows take turns at `kTurns` histograms of
+// `size` sums each: where neighbors have the same code, as in columns that are mostly 0, an addition would wait for the
+// store of the one before.
+template <bool kHasCells, size_t kSums, size_t kTurns>
 void add_rows(const uint8_t* codes, const uint8_t* cell, const Sum* sums, size_t n, size_t n_codes, size_t n_sums,
-              Sum* histogram) {
+              size_t size, Sum* histogram) {
   const size_t n_each = kSums > 0 ? kSums : n_sums;
-  for (size_t i = 0; i < n; ++i) {
-    Sum* to = histogram + ((kHasCells ? cell[i] * n_codes : 0) + codes[i]) * n_each;
+  const auto add = [&](size_t i, Sum* to_histogram) {
+    Sum* to = to_histogram + ((kHasCells ? cell[i] * n_codes : 0) + codes[i]) * n_each;
     for (size_t k = 0; k < n_each; ++k) to[k] += sums[i * n_each + k];
+  };
+  size_t i = 0;
+  for (; i + kTurns <= n; i += kTurns)
+    for (size_t turn = 0; turn < kTurns; ++turn) add(i + turn, histogram + turn * size);
+  for (; i < n; ++i) add(i, histogram);
+}
+
+template <bool kHasCells, size_t kTurns>
+auto choose_loop(size_t n_sums) {
+  switch (n_sums) {
+    case 1: return add_rows<kHasCells, 1, kTurns>;
+    case 2: return add_rows<kHasCells, 2, kTurns>;
+    case 3: return add_rows<kHasCells, 3, kTurns>;
+    case 4: return add_rows<kHasCells, 4, kTurns>;
+    default: return add_rows<kHasCells, 0, kTurns>;
   }
 }
 
-template <bool kHasCells>
-auto choose_loop(size_t n_sums) {
-  switch (n_sums) {
-    case 1: return add_rows<kHasCells, 1>;
-    case 2: return add_rows<kHasCells, 2>;
-    case 3: return add_rows<kHasCells, 3>;
-    case 4: return add_rows<kHasCells, 4>;
-    default: return add_rows<kHasCells, 0>;
-  }
+auto choose_loop(bool has_cells, bool takes_turns, size_t n_sums) {
+  if (takes_turns) return has_cells ? choose_loop<true, kHistograms>(n_sums) : choose_loop<false, kHistograms>(n_sums);
+  return has_cells ? choose_loop<true, 1>(n_sums) : choose_loop<false, 1>(n_sums);
 }
 
 void fill_histogram(const Column& column, size_t j, const Cells& cells, Sum* histogram) {
-  const size_t n_codes = column.n_codes(), n_sums = cells.n_sums;
-  std::fill_n(histogram, cells.n_cells * n_codes * n_sums, 0);
+  const size_t n_codes = column.n_codes(), n_sums = cells.n_sums, size = cells.n_cells * n_codes * n_sums;
+  const bool takes_turns = cells.window.n * n_sums >= kRowsPerPlace * size;
+  const size_t n_histograms = takes_turns ? kHistograms : 1;
+  std::fill_n(histogram, n_histograms * size, 0);
   const uint8_t* codes = cells.codes.column(j);
-  const auto add = cells.n_cells == 1 ? choose_loop<false>(n_sums) : choose_loop<true>(n_sums);
+  const auto add = choose_loop(cells.n_cells > 1, takes_turns, n_sums);
   cells.window.for_parts(0, cells.window.n, [&](size_t row, size_t at, size_t n) {
-    add(codes + row, cells.cell + row, cells.sums + at * n_sums, n, n_codes, n_sums, histogram);
+    add(codes + row, cells.cell + row, cells.sums + at * n_sums, n, n_codes, n_sums, size, histogram);
   });
+  for (size_t turn = 1; turn < n_histograms; ++turn)
+    for (size_t i = 0; i < size; ++i) histogram[i] += histogram[turn * size + i];
 }
 
 // Adds what each bit of the column gains for one cell and one kind of sums, which are `stride` apart.
@@ -66,7 +84,7 @@ Scratch::Scratch(const std::vector<Column>& columns, uint32_t most_cells, size_t
   uint32_t most_bits = 0;
   for (const Column& column : columns) most_bits = std::max(most_bits, column.n_bits());
   first.resize(most_bits), second.resize(most_bits), gains.resize(most_bits);
-  histogram.resize(most_cells * (size_t{most_bits} + 1) * n_sums);
+  histogram.resize(kHistograms * most_cells * (size_t{most_bits} + 1) * n_sums);
 }
 
 Question choose_of_column(const std::vector<Column>& columns, size_t j, const Cells& cells, Scratch& scratch) {
