@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.tools import require_module
 
-from gatewise.heads import Affine, Classes, Logit
+from gatewise.heads import Affine, Classes, Exponential, Logit
 
 COUNTS = np.random.default_rng(0).integers(0, 51, (200, 3))
 
@@ -44,6 +44,13 @@ def test_regression_has_one_value_for_each_group() -> None:
     head = Affine((10.0, 2.0, 1.0), (5.0, 0.0, -1.0), group_size=50)
     np.testing.assert_allclose(head.predict(COUNTS), COUNTS / 50 * [10, 2, 1] + [5, 0, -1])
     assert Affine((1.0,), (0.0,), group_size=50).predict(COUNTS[:, :1]).shape == (200,)
+
+
+def test_an_exponential_head_gives_one_positive_value() -> None:
+    head = Exponential((7.0,), (-3.0,), group_size=50)
+    np.testing.assert_allclose(head.predict(COUNTS[:, :1]), np.exp(COUNTS[:, 0] * 0.14 - 3))
+    with pytest.raises(ValueError, match="must have one number for an exponential head, got 2"):
+        Exponential((1.0, 2.0), (0.0, 0.0), group_size=50)
 
 
 def test_equal_to_torch() -> None:

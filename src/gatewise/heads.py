@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gatewise.checks import as_integer, as_number, as_positive
 
-__all__ = ["Affine", "Classes", "Head", "Label", "Logit"]
+__all__ = ["Affine", "Classes", "Exponential", "Head", "Label", "Logit"]
 
 Label: TypeAlias = str | int | float | bool
 
@@ -152,7 +152,29 @@ class Logit(Affine):
         return logits
 
 
-Head: TypeAlias = Classes | Affine | Logit
+@dataclass(frozen=True)
+class Exponential(Affine):
+    """exp(offset + scale * share), which is positive: the mean of counts, whose logarithm is what terms add to.
+
+    There is one group.
+
+    Examples
+    --------
+    >>> Exponential((2.0,), (0.0,), group_size=4).predict([[0], [2], [4]]).round(2).tolist()
+    [1.0, 2.72, 7.39]
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n_groups != 1:
+            raise ValueError(f"scale and offset must have one number for an exponential head, got {self.n_groups}")
+
+    def scores(self, counts: ArrayLike) -> NDArray[np.float64]:
+        """The positive value, (n_rows, 1)."""
+        return np.exp(super().scores(counts))
+
+
+Head: TypeAlias = Classes | Affine | Logit | Exponential
 
 
 def _as_label(value: object) -> Label:

@@ -29,7 +29,9 @@ def make_goal(loss: str, bits: np.ndarray) -> Goal:
     signal = bits[:, 2].astype(int) ^ bits[:, -1] ^ (rng.random(len(bits)) < 0.1)
     if loss == "softmax":
         signal = signal + bits[:, 11]
-    if loss == "squared":
+    if loss == "poisson":
+        return Goal(loss, 3.0 * signal[:, None].astype(np.float32), np.array([0.1], np.float32))
+    if loss in ("squared", "quantile"):
         values = np.stack([signal + rng.normal(size=len(bits)), 2 * bits[:, 10] - signal], 1)
         return Goal(loss, values.astype(np.float32), np.array([0.25, -0.5], np.float32))
     base = np.array([0.1, 0.2, -0.3][: 3 if loss == "softmax" else 1], np.float32)
@@ -40,6 +42,11 @@ def derivatives(goal: Goal, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     """First and second ones, (n_rows, n_scores), by the formulas."""
     if goal.loss == "squared":
         return scores - goal.targets, np.ones_like(scores)
+    if goal.loss == "poisson":
+        return np.exp(scores) - goal.targets, np.exp(scores)
+    if goal.loss == "quantile":  # the curve is a kernel's estimate of the density of values at the score
+        share = 1 / (1 + np.exp((goal.targets - scores) / 0.1))
+        return (scores > goal.targets) - QUANTILE, np.maximum(share * (1 - share) / 0.1, 0.1)
     if goal.loss == "logistic":
         p, y = 1 / (1 + np.exp(-scores)), goal.targets
     else:
@@ -52,6 +59,11 @@ def mean_loss(goal: Goal, scores: np.ndarray, rows: np.ndarray, weights: np.ndar
     scores, targets = scores[rows], goal.targets[rows]
     if goal.loss == "squared":
         each = np.square(scores - targets).sum(1)
+    elif goal.loss == "quantile":
+        each = (((scores > targets) - QUANTILE) * (scores - targets)).sum(1)
+    elif goal.loss == "poisson":
+        each = (np.exp(scores) - targets * scores - targets)[:, 0]
+        each += (targets * np.log(np.maximum(targets, 1)))[:, 0]
     elif goal.loss == "logistic":
         each = np.logaddexp(0, scores)[:, 0] - scores[:, 0] * targets[:, 0]
     else:
@@ -59,6 +71,7 @@ def mean_loss(goal: Goal, scores: np.ndarray, rows: np.ndarray, weights: np.ndar
     return float(np.average(each, weights=weights[rows]))
 
 
+QUANTILE = 0.7
 ROWS = np.arange(500, dtype=np.uint32)
 KNOWN, UNKNOWN = ROWS[ROWS % 5 > 0], ROWS[ROWS % 5 == 0]
 HALVES = [Split(KNOWN, UNKNOWN)]
@@ -75,6 +88,7 @@ def test_terms_are_newton_steps_on_the_best_questions(loss: str, weighted: bool,
     table = EncodedTable(table.encoder, table.planes, weights if weighted else None)
     goal = make_goal(loss, bits)
     settings = Boosting(n_questions=2, value_bits=8, unit=1e-4, learning_rate=0.5, l2=2.0, max_terms=4, **ALL)
+    settings = replace(settings, quantile=QUANTILE)
     terms, losses = settings.grow(table, goal, HALVES)
     assert len(losses) - 1 == len(terms.bits) == 4
     scores = np.tile(goal.base.astype(float), (500, 1))
@@ -88,7 +102,8 @@ def test_terms_are_newton_steps_on_the_best_questions(loss: str, weighted: bool,
             cells += bits[:, bit] << level
         for cell in range(4):
             inside = KNOWN[cells[KNOWN] == cell]
-            step = -0.5 * first[inside].sum(0) / (second[inside].sum(0) + 2.0)
+            step = -first[inside].sum(0) / (second[inside].sum(0) + 2.0)
+            step = 0.5 * (step if loss == "squared" else np.clip(step, -4, 4))
             np.testing.assert_allclose(values[cell] * 1e-4, step, atol=0.02)  # 256 values for all cells
         scores += values[cells] * 1e-4
         assert found == pytest.approx(mean_loss(goal, scores, UNKNOWN, weights), abs=1e-4)
@@ -240,7 +255,9 @@ def call(**changed: Any) -> Any:
         {"training": []},
         {"training": [KNOWN, KNOWN]},
         {"validation": [np.array([2**32 - 1], np.uint32)]},
-        {"loss": 3},
+        {"loss": 5},
+        {"loss": 4, "targets": np.full((500, 3), -1, np.float32)},
+        {"settings": {"quantile": 1.0}},
         {"loss": 0},
         {"base": np.zeros(0, np.float32)},
         {"patience": 0},

@@ -18,7 +18,7 @@ from gatewise.encode import Categorical, Numeric
 from gatewise.export.onnx import to_onnx, write_onnx
 from gatewise.export.onnx.encoder import name_input
 from gatewise.extras import install_command
-from gatewise.heads import Affine, Classes, Head, Logit
+from gatewise.heads import Affine, Classes, Exponential, Head, Logit
 
 CORPUS = circuits()
 
@@ -89,6 +89,8 @@ def test_values(n_groups: int) -> None:
     np.testing.assert_array_equal(run(affine, {"X": X})["value"], affine.predict(X), strict=True)
     logit = make_model(Encoder.fit(X), Logit(scale, offset, group_size=9))
     np.testing.assert_allclose(run(logit, {"X": X})["value"], logit.predict(X), rtol=1e-12, strict=True)
+    exponential = make_model(Encoder.fit(X), Exponential(scale[:1], offset[:1], group_size=9))
+    np.testing.assert_allclose(run(exponential, {"X": X})["value"], exponential.predict(X), rtol=1e-12, strict=True)
 
 
 def test_float32_inputs_are_compared_exactly() -> None:

@@ -42,7 +42,8 @@ struct Table {
 
 float target_of(const Table& table, boost::Loss loss, size_t row, size_t n_scores) {
   const int sum = table.bit(3, row) ^ table.bit(20, row);
-  if (loss == boost::Loss::kSquared) return static_cast<float>(sum) - 0.5f * table.bit(37, row);
+  if (loss == boost::Loss::kSquared || loss == boost::Loss::kQuantile)
+    return static_cast<float>(sum) - 0.5f * table.bit(37, row);
   return static_cast<float>((sum + table.bit(38, row)) % std::max<size_t>(n_scores, 2));
 }
 
@@ -107,8 +108,8 @@ void check_codes(const Table& table) {
 }  // namespace
 
 int main() {
-  const boost::Settings plain{3, 2, 0.3f, 1.0f, 0.01f, 0.0f, 8, 1.0f, 1 << 24, 1.0f, 0, 1};
-  const boost::Settings all{3, 2, 0.3f, 1.0f, 0.01f, 0.1f, 3, 0.7f, 5000, 0.6f, 2, 3};
+  const boost::Settings plain{3, 2, 0.3f, 1.0f, 0.01f, 0.0f, 8, 1.0f, 1 << 24, 1.0f, 0, 1, 0.5f};
+  const boost::Settings all{3, 2, 0.3f, 1.0f, 0.01f, 0.1f, 3, 0.7f, 5000, 0.6f, 2, 3, 0.7f};
   for (const size_t n_rows : {8, 63, 65, 1000, 9000}) {
     const Table table(n_rows);
     check_codes(table);
@@ -119,6 +120,8 @@ int main() {
         check(table, boost::Loss::kSoftmax, 9, is_weighted, settings);
         check(table, boost::Loss::kSquared, 1, is_weighted, settings);
         check(table, boost::Loss::kSquared, 2, is_weighted, settings);
+        check(table, boost::Loss::kQuantile, 2, is_weighted, settings);
+        check(table, boost::Loss::kPoisson, 1, is_weighted, settings);
       }
   }
   std::puts("boosting agrees");

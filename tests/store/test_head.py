@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gatewise.heads import Affine, Classes, Head, Logit
+from gatewise.heads import Affine, Classes, Exponential, Head, Logit
 from gatewise.store.head import restore_head, store_head
 
 
@@ -14,6 +14,7 @@ from gatewise.store.head import restore_head, store_head
         Classes(("no", 7, 2.5, True), 0.1, 3),
         Affine((0.1, 2.0), (1e300, -1 / 3), 7),
         Logit((1.0,), (0.0,), 1),
+        Exponential((0.3,), (-2.0,), 5),
     ],
 )
 def test_round_trip(head: Head) -> None:
@@ -27,8 +28,8 @@ def test_round_trip(head: Head) -> None:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ([], r"kind of the head must be one of classes, affine, logit, got \[\]"),
-        ({"kind": ["logit"]}, r"kind of the head must be one of classes, affine, logit, got \['logit'\]"),
+        ([], r"kind of the head must be one of classes, affine, logit, exponential, got \[\]"),
+        ({"kind": ["logit"]}, r"kind of the head must be one of classes, affine, logit, exponential, got \['logit'\]"),
         ({"kind": "logit", "scale": [1.0]}, "head must have group_size, offset"),
         ({"kind": "classes", "labels": [1], "tau": 1.0, "group_size": 1, "beta": 2}, "head must have no 'beta'"),
         (

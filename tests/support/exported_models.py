@@ -7,13 +7,14 @@ from support.corpus import random_layers
 
 from gatewise import Encoder, Model
 from gatewise.encode import Categorical, Numeric
-from gatewise.heads import Affine, Classes, Head, Logit
+from gatewise.heads import Affine, Classes, Exponential, Head, Logit
 
 HEADS: dict[str, Head] = {
     "classes": Classes(("no", "ja?", 'a "quote"\\', "été"), tau=0.3, group_size=9),
     "affine": Affine((0.1,), (1e-17,), group_size=30),
     "affine, two outputs": Affine((0.1, 3.7e8), (-5.3, 0.2), group_size=11),
     "logit": Logit((2.3,), (0.7,), group_size=21),
+    "exponential": Exponential((2.3,), (-0.7,), group_size=21),
 }
 LARGE = np.unique(np.round(np.random.default_rng(0).normal(0, 50, 40), 3))
 WORDS = ("model_3", "private", "*/ ??/", "été", 'a "quote"\\', "two\nlines")

@@ -1,6 +1,6 @@
 """From a table's bits to a model: how many terms to grow, and the head that reads their sums.
 
-In: a table as bits, and classes or values. Out: a `Model`.
+In: a table as bits, and classes. Out: a `Model`.
 Invariant: the head's scores are those that the terms were grown with.
 """
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gatewise.boost.learner import Boosting, EncodedTable, Goal, Rows, Split
 from gatewise.boost.terms import Terms
 from gatewise.circuit import Circuit
-from gatewise.heads import Affine, Classes, Label
+from gatewise.heads import Classes, Label
 from gatewise.model import Model
 from gatewise.passes import simplify
 
@@ -74,22 +74,6 @@ def fit_classes(
         constants = np.array([0, constants[0]])
     circuit = pad_groups(circuit, constants - constants.min())
     head = Classes(tuple(labels), 1 / boosting.unit, circuit.n_outputs // circuit.n_groups)
-    return Fitted(Model.build(table.encoder, circuit, head), len(terms.bits), losses[1:])
-
-
-def fit_values(boosting: Boosting, table: EncodedTable, values: NDArray[np.float64], *, threads: int = 1) -> Fitted:
-    """Fit a model of values, shape (n_rows, n_outputs)."""
-    mean = np.average(values, axis=0, weights=table.grown_weights)
-    deviation = np.sqrt(np.average(np.square(values - mean), axis=0, weights=table.grown_weights))
-    deviation = np.where(deviation > 0, deviation, 1.0)
-    boosting = replace(boosting, value_bits=boosting.value_bits + 1)  # values need more resolution than classes
-    goal = Goal("squared", _as_float((values - mean) / deviation), np.zeros(len(mean), np.float32))
-    terms, losses = choose_terms(boosting, table, goal, threads)
-    circuit = pad_groups(simplify(terms.circuit()), np.zeros(len(mean), np.int64))
-    group_size = circuit.n_outputs // circuit.n_groups
-    scale = deviation * boosting.unit * group_size
-    offset = mean + deviation * boosting.unit * terms.offsets
-    head = Affine(tuple(scale.tolist()), tuple(offset.tolist()), group_size)
     return Fitted(Model.build(table.encoder, circuit, head), len(terms.bits), losses[1:])
 
 

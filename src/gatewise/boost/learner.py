@@ -18,12 +18,12 @@ from gatewise.encode import Encoder
 from gatewise.encode.columns import Numeric
 from gatewise.machine import check_threads
 
-LOSSES = ("logistic", "softmax", "squared")
+LOSSES = ("logistic", "softmax", "squared", "quantile", "poisson")
 MAX_BITS = 255  # per column
 MAX_QUESTIONS = 6
 SETTINGS = (
     *("n_questions", "value_bits", "learning_rate", "l2", "unit", "sparsity"),
-    *("max_scores", "row_share", "max_rows", "column_share", "n_sketches", "n_pairs"),
+    *("max_scores", "row_share", "max_rows", "column_share", "n_sketches", "n_pairs", "quantile"),
 )
 
 Rows = NDArray[np.uint32]
@@ -72,9 +72,10 @@ class Goal:
 
     Parameters
     ----------
-    loss : {"logistic", "softmax", "squared"}
+    loss : {"logistic", "softmax", "squared", "quantile", "poisson"}
     targets : float32 array, shape (n_rows, n_targets)
-        0 or 1 for "logistic", the number of the class for "softmax", a value per score for "squared".
+        0 or 1 for "logistic", the number of the class for "softmax", else a value per score; for "poisson" none is
+        negative.
     base : float32 array, shape (n_scores,)
         Scores before the first term.
     """
@@ -128,6 +129,8 @@ class Boosting:
         Random sums of the scores' errors that questions are chosen by, if there are more scores; 0: the scores.
     n_pairs : int
         Pairs of questions that are tried besides the best question, from a screen for interactions.
+    quantile : float
+        Share of the rows whose values are to be below the scores, for the loss "quantile".
     max_terms : int
     patience : int
         Terms without a lower loss of the validation rows, after which growing ends.
@@ -149,6 +152,7 @@ class Boosting:
     column_share: float = 0.7
     n_sketches: int = 4
     n_pairs: int = 4
+    quantile: float = 0.5
     max_terms: int = 1000
     patience: int = 50
     validation_fraction: float | None = 0.1

@@ -6,26 +6,27 @@ In: a table and its targets. Out: a model, what was chosen for it (`plan_`), and
 import warnings
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from gatewise.boost import Boosting, EncodedTable, Fitted, fit_classes, fit_values
+from gatewise.boost import Boosting, EncodedTable, Fitted, ValueLoss, fit_classes, fit_values
 from gatewise.boost.held_out import hold_out, join_targets
 from gatewise.boost.labels import fit_labels
 from gatewise.boost.learner import MAX_BITS, MAX_QUESTIONS
+from gatewise.boost.values import describe_values
 from gatewise.encode import Encoder
 from gatewise.estimators.base import POSITIVE, ConvergenceWarning, LogicEstimator, count_threads
 from gatewise.estimators.importance import RatedEstimator
 from gatewise.estimators.linear import ClassTask, LabelTask, Task, ValueTask, fit_linear
 from gatewise.estimators.multilabel import LabelTargets
 from gatewise.estimators.plan import Validation, choose_validation, describe_fit
-from gatewise.estimators.screen import screen
+from gatewise.estimators.screen import MAX_COLUMNS, screen
 from gatewise.estimators.tables import POSITIVE_INTEGER
-from gatewise.estimators.targets import ValueTargets, Weights, describe_values
+from gatewise.estimators.targets import ValueTargets, Weights
 from gatewise.model import Model
 
 BITS_PER_KEPT = 8
@@ -255,11 +256,17 @@ class LogicClassifier(LabelTargets, BoostedEstimator):
         return LabelTask() if targets.ndim == 2 else ClassTask(tuple(self._labels()))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LogicRegressor(ValueTargets, BoostedEstimator):
     """A regressor that is a circuit of logic gates: a value is a sum of small whole numbers, scaled and shifted.
 
     Parameters
     ----------
+    loss : {"squared_error", "quantile", "poisson"}
+        What values are to be near: the mean of y; a quantile of it; or the mean of counts, which are never negative and
+        vary more where they are larger. Values of "poisson" are positive.
+    quantile : float, optional
+        Share of the rows whose y is to be below the value, for the loss "quantile", which needs it.
     learning_rate, max_iter, depth, l2_regularization, max_thresholds, max_bits, categorical, early_stopping,
     validation_fraction, n_iter_no_change, random_state, n_jobs, verbose
         As for `LogicClassifier`.
@@ -267,7 +274,8 @@ class LogicRegressor(ValueTargets, BoostedEstimator):
     Attributes
     ----------
     model_, n_iter_, plan_, losses_, validated_, feature_importances_, n_features_in_, feature_names_in_
-        As for `LogicClassifier`; losses are squared errors of values that are scaled to a variance of 1.
+        As for `LogicClassifier`; losses are squared errors of values that are scaled to a variance of 1, or the pinball
+        losses of such values, or half the deviance of Poisson's distribution.
 
     Examples
     --------
@@ -276,10 +284,53 @@ class LogicRegressor(ValueTargets, BoostedEstimator):
     >>> reg = LogicRegressor(random_state=0).fit(X, y)
     >>> reg.score(X, y) > 0.5
     True
+    >>> high = LogicRegressor(loss="quantile", quantile=0.9, random_state=0).fit(X, y)
+    >>> bool(0.85 < (y < high.predict(X)).mean() < 0.95)
+    True
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BoostedEstimator._parameter_constraints,
+        "loss": [StrOptions({"squared_error", "quantile", "poisson"})],
+        "quantile": [Interval(Real, 0, 1, closed="neither"), None],
+    }
+
+    loss: Literal["squared_error", "quantile", "poisson"] = "squared_error"
+    quantile: float | None = None
+
+    def _value_loss(self) -> ValueLoss:
+        return ValueLoss(self.loss, 0.5 if self.quantile is None else float(self.quantile))
+
+    def _check_target(self, y: Any) -> NDArray[np.float64]:
+        if (self.loss == "quantile") == (self.quantile is None):
+            needed = "a number between 0 and 1" if self.quantile is None else "None"
+            raise ValueError(f"quantile must be {needed} for loss={self.loss!r}, got {self.quantile!r}")
+        targets = super()._check_target(y)
+        if self.loss == "poisson":
+            _check_counts(targets)
+        return targets
+
+    def _match_target(self, y: Any) -> NDArray[np.float64]:
+        return ValueTargets._check_target(self, y)
+
     def _fit_terms(self, boosting: Boosting, encoded: EncodedTable, targets: NDArray[Any], threads: int) -> Fitted:
-        return fit_values(boosting, encoded, targets.reshape(len(targets), -1), threads=threads)
+        columns = targets.reshape(len(targets), -1)
+        return fit_values(boosting, encoded, columns, loss=self._value_loss(), threads=threads)
 
     def _make_task(self, targets: NDArray[Any]) -> Task:
+        if self.loss != "squared_error":
+            raise ValueError(
+                f"loss must be 'squared_error' for sparse tables with more than {MAX_COLUMNS:,} columns, "
+                f"got {self.loss!r}; X.toarray() is boosted with any loss"
+            )
         return ValueTask(*describe_values(targets, None))
+
+
+def _check_counts(targets: NDArray[np.float64]) -> None:
+    if targets.ndim != 1:
+        raise ValueError(f"y must have one column for loss='poisson', got {targets.shape[1]}; fit a regressor for each")
+    if (targets < 0).any():
+        row = int((targets < 0).argmax())
+        raise ValueError(f"y must not be negative for loss='poisson', got {targets[row]:g} in row {row}")
+    if not targets.any():
+        raise ValueError("y must be positive in some row for loss='poisson', got 0 in all")

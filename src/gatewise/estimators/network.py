@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
 from gatewise import nn, train
+from gatewise.boost.values import describe_values
 from gatewise.encode import Encoder
 from gatewise.estimators.base import POSITIVE, ConvergenceWarning, LogicEstimator
 from gatewise.estimators.defaults import Plan, choose_plan
 from gatewise.estimators.tables import POSITIVE_INTEGER
-from gatewise.estimators.targets import ClassTargets, ValueTargets, Weights, describe_values
+from gatewise.estimators.targets import ClassTargets, ValueTargets, Weights
 from gatewise.model import Model
 from gatewise.wiring import unique_wiring
 

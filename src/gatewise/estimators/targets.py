@@ -14,6 +14,8 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from gatewise.boost import ValueLoss
+from gatewise.boost.values import SQUARED_ERROR
 from gatewise.encode import Encoder
 from gatewise.encode.columns import is_missing
 from gatewise.estimators.base import LogicEstimator, make_constant
@@ -105,9 +107,13 @@ class ValueTargets(MultiOutputMixin, RegressorMixin, LogicEstimator):  # type: i
     def _match_target(self, y: Any) -> NDArray[np.float64]:
         return self._check_target(y)
 
+    def _value_loss(self) -> ValueLoss:
+        """What is meant by a good value."""
+        return SQUARED_ERROR
+
     def _find_loss(self, scores: NDArray[np.float64], targets: NDArray[np.float64], weights: Weights) -> float:
-        """Mean squared error; of several outputs the sum of theirs."""
-        return float(np.average(np.square(scores - targets.reshape(scores.shape)).sum(axis=1), weights=weights))
+        """Mean loss; of several outputs the sum of theirs."""
+        return self._value_loss().measure(scores, targets.reshape(scores.shape), weights)
 
     def _weigh(self, targets: NDArray[np.float64], weights: Weights) -> Weights:
         return weights
@@ -119,17 +125,10 @@ class ValueTargets(MultiOutputMixin, RegressorMixin, LogicEstimator):  # type: i
         """Values have none."""
 
     def _constant_model(self, encoder: Encoder, targets: NDArray[np.float64], weights: Weights) -> Model:
-        """A model that predicts the weighted mean: it is the offset of the head, and all outputs are false."""
-        mean, _ = describe_values(targets, weights)
-        return make_constant(encoder, np.zeros(len(mean), np.int32), Affine((1.0,) * len(mean), tuple(mean), 1))
-
-
-def describe_values(targets: NDArray[np.float64], weights: Weights) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Weighted mean and standard deviation of each target; a deviation of 0 becomes 1."""
-    columns = targets.reshape(len(targets), -1)
-    mean = np.average(columns, axis=0, weights=weights)
-    deviation = np.sqrt(np.average(np.square(columns - mean), axis=0, weights=weights))
-    return mean, np.where(deviation > 0, deviation, 1.0)
+        """A model that predicts the best one value: it is the offset of the head, and all outputs are false."""
+        best = self._value_loss().best(self._as_goals(targets), weights)
+        head = Affine((1.0,) * len(best), tuple(best.tolist()), 1)
+        return make_constant(encoder, np.zeros(len(best), np.int32), head)
 
 
 def _as_labels(y: Any) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from gatewise.encode.columns import Categorical, Column
 from gatewise.export.comparisons import is_coded, missing_code
 from gatewise.export.package import read_template
 from gatewise.export.source import Source
-from gatewise.heads import Classes, Head, Logit
+from gatewise.heads import Classes, Exponential, Head, Logit
 
 MAX_LISTED = 256
 """Columns that are described one by one; those of images are not."""
@@ -67,7 +67,8 @@ def explain_head(head: Head | None) -> str:
         labels = ", ".join(f"{i} = {show(label)}" for i, label in enumerate(head.labels))
         return f"Classes: {labels}. Score of a class: count / {head.tau!r}. Probabilities: softmax of the scores."
     link = "logit(0.001 + 0.998 * share)" if isinstance(head, Logit) else "share"
-    values = (f"{scale!r} * {link} + {offset!r}" for scale, offset in zip(head.scale, head.offset, strict=True))
+    sums = [f"{scale!r} * {link} + {offset!r}" for scale, offset in zip(head.scale, head.offset, strict=True)]
+    values = [f"exp({each})" for each in sums] if isinstance(head, Exponential) else sums
     return f"Values, where share = count / {head.group_size}: {'; '.join(values)}."
 
 

@@ -2,10 +2,15 @@
 
 from dataclasses import fields
 
-from gatewise.heads import Affine, Classes, Head, Logit
+from gatewise.heads import Affine, Classes, Exponential, Head, Logit
 from gatewise.store.container import Document, check_names
 
-HEADS: dict[str, type[Head]] = {"classes": Classes, "affine": Affine, "logit": Logit}
+HEADS: dict[str, type[Head]] = {
+    "classes": Classes,
+    "affine": Affine,
+    "logit": Logit,
+    "exponential": Exponential,
+}
 
 
 def store_head(head: Head) -> Document:

@@ -48,16 +48,17 @@ std::vector<boost::Split> make_splits(const RowLists& training, const RowLists& 
 boost::Settings make_settings(const nb::dict& given) {
   const auto number = [&](const char* name) { return nb::cast<float>(given[name]); };
   const auto count = [&](const char* name) { return nb::cast<uint32_t>(given[name]); };
-  const boost::Settings settings{count("n_questions"),   count("value_bits"), number("learning_rate"),
-                                 number("l2"),           number("unit"),      number("sparsity"),
-                                 count("max_scores"),    number("row_share"), count("max_rows"),
-                                 number("column_share"), count("n_sketches"), count("n_pairs")};
+  const boost::Settings settings{
+      count("n_questions"), count("value_bits"), number("learning_rate"), number("l2"),      number("unit"),
+      number("sparsity"),   count("max_scores"), number("row_share"),     count("max_rows"), number("column_share"),
+      count("n_sketches"),  count("n_pairs"),    number("quantile")};
   require(settings.n_questions >= 1 && settings.n_questions <= boost::kMostQuestions, "n_questions must be in 1..6");
   require(settings.value_bits >= 1 && settings.value_bits <= boost::kMostValueBits, "value_bits must be in 1..8");
   require(settings.learning_rate > 0 && settings.l2 >= 0 && settings.unit > 0 && settings.sparsity >= 0,
           "settings must be positive");
   for (const float share : {settings.row_share, settings.column_share})
     require(share > 0 && share <= 1, "row_share and column_share must be in (0, 1]");
+  require(settings.quantile > 0 && settings.quantile < 1, "quantile must be in (0, 1)");
   require(settings.max_scores > 0 && settings.max_rows > 0 && settings.max_rows <= boost::kMostRows,
           "max_scores must be positive, and max_rows in 1..2**24");
   return settings;
@@ -71,6 +72,7 @@ void check_targets(Matrix<const float> targets, boost::Loss loss, size_t n_score
   for (size_t i = 0; i < targets.size(); ++i) {
     const float target = targets.data()[i];
     require(std::isfinite(target), "targets must be finite");
+    require(loss != boost::Loss::kPoisson || target >= 0.0f, "targets must not be negative");
     require(!are_labels || (target >= 0.0f && target < static_cast<float>(n_scores)), "targets must be below n_scores");
   }
 }
@@ -82,7 +84,7 @@ auto grow_terms(Matrix<const uint64_t> planes, size_t n_rows, Array<uint32_t> n_
   require(planes.shape(1) == (n_rows + 63) / 64, "planes must have ceil(n_rows / 64) words");
   require(targets.shape(0) == n_rows, "targets must have a row for each row of the planes");
   require(weights.size() == 0 || weights.size() == n_rows, "weights must be as many as the rows, or none");
-  require(loss <= static_cast<uint8_t>(boost::Loss::kSquared), "loss must be below 3");
+  require(loss <= static_cast<uint8_t>(boost::Loss::kPoisson), "loss must be below 5");
   require(patience > 0 && threads > 0, "patience and threads must be positive");
   const auto kind = static_cast<boost::Loss>(loss);
   check_targets(targets, kind, base.size());

@@ -17,8 +17,8 @@ Learner::Learner(const std::vector<Column>& columns, const Rows& training, const
                  const std::vector<float>& base, const Settings& settings, Pool& pool)
     : columns_(columns),
       settings_(settings),
-      training_(training, loss, base, pool),
-      validation_(validation, loss, base, pool),
+      training_(training, loss, base, settings.quantile, pool),
+      validation_(validation, loss, base, settings.quantile, pool),
       window_(first_window(training_.n(), settings)),
       derivatives_(window_.n, base.size(), settings, pool),
       chooser_(columns, training.codes, derivatives_.n_sums(), settings, pool),

@@ -16,6 +16,7 @@ struct Settings {
   float column_share;   // of the columns, that a term asks about
   uint32_t n_sketches;  // random sums of the scores' derivatives, by which questions are chosen if they are fewer
   uint32_t n_pairs;     // of questions, which the screen proposes
+  float quantile;       // of the targets, that the loss of quantiles asks for
 };
 
 constexpr uint32_t kMostQuestions = 6, kMostValueBits = 8;

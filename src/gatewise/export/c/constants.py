@@ -16,7 +16,7 @@ from gatewise.export.comparisons import is_coded
 from gatewise.export.package import format_number, write_array
 from gatewise.export.pins import escape_names
 from gatewise.export.source import Source
-from gatewise.heads import Affine, Classes, Logit
+from gatewise.heads import Affine, Classes, Exponential, Logit
 
 C_TYPES = {"float64": "double", "float32": "float", "int32": "int32_t", "int16": "int16_t", "uint8": "uint8_t"}
 PLAIN = frozenset(string.ascii_letters + string.digits + " -.,:+")
@@ -58,15 +58,21 @@ def write_head_tables(source: Source) -> str:
         return sizes + _write_doubles("powers", powers)
     if not isinstance(head, Affine):
         return ""
-    share, logits = f"(count) / {format_number(head.group_size, 'float64')}", ""
+    share, looked_up, scale, offset = (
+        f"(count) / {format_number(head.group_size, 'float64')}",
+        "",
+        head.scale,
+        head.offset,
+    )
+    counts = np.arange(head.group_size + 1)[:, None]
     if isinstance(head, Logit):
         plain = replace(head, scale=(1.0,), offset=(0.0,))
-        share, logits = (
-            "logits[count]",
-            _write_doubles("logits", plain.predict(np.arange(head.group_size + 1)[:, None])),
-        )
-    scales = _write_doubles("scale", head.scale) + _write_doubles("offset", head.offset)
-    return f"#define SHARE(count) ({share})\n{logits}{scales}"
+        share, looked_up = "logits[count]", _write_doubles("logits", plain.predict(counts))
+    elif isinstance(head, Exponential):  # the whole answer, for code without a library of mathematics
+        share, looked_up = "exponentials[count]", _write_doubles("exponentials", head.predict(counts))
+        scale, offset = (1.0,), (0.0,)
+    scales = _write_doubles("scale", scale) + _write_doubles("offset", offset)
+    return f"#define SHARE(count) ({share})\n{looked_up}{scales}"
 
 
 def write_strings(source: Source) -> str:

@@ -10,7 +10,7 @@ import onnx
 from gatewise.circuit import Circuit
 from gatewise.export.onnx.encoder import Encoded, Number, add_encoder
 from gatewise.export.onnx.graph import Graph, add_circuit
-from gatewise.heads import LOGIT_MARGIN, Affine, Classes, Logit
+from gatewise.heads import LOGIT_MARGIN, Affine, Classes, Exponential, Logit
 from gatewise.model import Model
 
 OPSET = 19  # the first whose Equal compares strings
@@ -83,5 +83,7 @@ def _add_values(graph: Graph, head: Affine, counts: str) -> list[Output]:
         graph.add("Add", scaled, graph.constant(head.offset), output="value")
         return [("value", onnx.TensorProto.DOUBLE, ["n_rows", head.n_groups])]
     shifted = graph.add("Add", scaled, graph.constant(head.offset))
+    if isinstance(head, Exponential):
+        shifted = graph.add("Exp", shifted)
     graph.add("Squeeze", shifted, graph.constant(np.array([1])), output="value")
     return [("value", onnx.TensorProto.DOUBLE, ["n_rows"])]

@@ -4,9 +4,10 @@
 
 namespace gatewise::boost {
 
-Scored::Scored(const Rows& rows, Loss loss, const std::vector<float>& base, Pool& pool)
+Scored::Scored(const Rows& rows, Loss loss, const std::vector<float>& base, float quantile, Pool& pool)
     : rows_(rows),
       loss_(loss),
+      quantile_(quantile),
       n_scores_(base.size()),
       n_targets_(target_size(loss, base.size())),
       pool_(pool),
@@ -41,8 +42,8 @@ void Scored::add(const std::vector<float>& values) {
 }
 
 Scored::Largest Scored::differentiate(size_t row, size_t n, float* first, float* second) const {
-  boost::differentiate(loss_, scores_.data() + row * n_scores_, rows_.targets.data() + row * n_targets_, n, n_scores_,
-                       first, second);
+  boost::differentiate(loss_, quantile_, scores_.data() + row * n_scores_, rows_.targets.data() + row * n_targets_, n,
+                       n_scores_, first, second);
   if (!rows_.weights.empty())
     for (size_t i = 0; i < n * n_scores_; ++i) {
       const float weight = rows_.weights[row + i / n_scores_];
@@ -62,7 +63,8 @@ double Scored::mean_loss() {
     for (size_t i = from; i < to; ++i) {
       const double weight = rows_.weights.empty() ? 1.0 : rows_.weights[i];
       weights += weight;
-      loss += weight * loss_of(loss_, scores_.data() + i * n_scores_, rows_.targets.data() + i * n_targets_, n_scores_);
+      loss += weight * loss_of(loss_, quantile_, scores_.data() + i * n_scores_, rows_.targets.data() + i * n_targets_,
+                               n_scores_);
     }
     sums_[2 * chunk] = loss, sums_[2 * chunk + 1] = weights;
   });

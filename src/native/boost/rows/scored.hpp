@@ -16,7 +16,7 @@ struct Rows {
 
 class Scored {
  public:
-  Scored(const Rows& rows, Loss loss, const std::vector<float>& base, Pool& pool);
+  Scored(const Rows& rows, Loss loss, const std::vector<float>& base, float quantile, Pool& pool);
 
   size_t n() const { return rows_.codes.n_rows(); }
   const Codes& codes() const { return rows_.codes; }
@@ -40,6 +40,7 @@ class Scored {
  private:
   const Rows& rows_;
   const Loss loss_;
+  const float quantile_;
   const size_t n_scores_, n_targets_;
   Pool& pool_;
   std::vector<float> scores_;
