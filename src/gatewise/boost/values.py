@@ -47,10 +47,12 @@ class ValueLoss:
         if self.kind != "quantile":
             mean: NDArray[np.float64] = np.average(values, axis=0, weights=weights)
             return mean
+        columns = np.arange(values.shape[1])
         counted = np.ones(len(values)) if weights is None else weights
         order = np.argsort(values, axis=0, kind="stable")
         below = np.cumsum(counted[order], axis=0) >= self.quantile * counted.sum()
-        return np.take_along_axis(values, np.take_along_axis(order, below.argmax(axis=0)[np.newaxis], 0), 0)[0]
+        found: NDArray[np.float64] = values[order[below.argmax(axis=0), columns], columns]
+        return found
 
     def measure(self, found: NDArray[np.float64], wanted: NDArray[np.float64], weights: Weights) -> float:
         """Mean loss of the rows, of several outputs the sum of theirs: squared, pinball, half the deviance."""
