@@ -148,9 +148,16 @@ struct WireSum {
   }
 };
 
+// Rows are written in the order of sorted wires, and asked for as many wires ahead.
+constexpr size_t kWiresAhead = 16;
+
 // Rows of floats, sample after sample.
 struct FloatRows {
   float* values;
+  void prefetch(uint32_t wire) const {
+    __builtin_prefetch(values + size_t{wire} * kBitTile, 1);
+    __builtin_prefetch(values + size_t{wire} * kBitTile + kTileHalves, 1);
+  }
   void store_at(uint32_t wire, const WireSum& sum) const {
     float* to = values + size_t{wire} * kBitTile;
     for (size_t v = 0; v < kHalfVectors; ++v) {
@@ -162,6 +169,7 @@ struct FloatRows {
 
 struct RoundedRows {
   uint32_t* values;
+  void prefetch(uint32_t wire) const { __builtin_prefetch(values + size_t{wire} * kTileHalves, 1); }
   void store_at(uint32_t wire, const WireSum& sum) const {
     for (size_t v = 0; v < kHalfVectors; ++v)
       store_halves(values + size_t{wire} * kTileHalves + v * kLanes, sum.lower[v], sum.upper[v]);
@@ -173,6 +181,7 @@ template <typename Rows>
 struct Scaled {
   Rows rows;
   float factor;
+  void prefetch(uint32_t wire) const { rows.prefetch(wire); }
   void store_at(uint32_t wire, WireSum sum) const {
     for (size_t v = 0; v < kHalfVectors; ++v) sum.lower[v] *= factor, sum.upper[v] *= factor;
     rows.store_at(wire, sum);
@@ -185,10 +194,12 @@ inline const Reader* gather_run(const ReaderRun& run, const uint32_t* wires, con
                                 const float* coefficients, const uint32_t* x, const uint32_t* grads, const To& to) {
   const size_t n_readers = kReaders ? kReaders : run.n_readers;
   for (size_t i = 0; i < run.n_wires; ++i) {
+    to.prefetch(wires[std::min(i + kWiresAhead, run.n_wires - 1)]);
     WireSum sum;
 #pragma GCC unroll 4
     for (size_t j = 0; j < n_readers; ++j, ++reader) {
       __builtin_prefetch(grads + reader[kReadersAhead].row);
+      __builtin_prefetch(coefficients + reader[kReadersAhead].coefficient);
       sum.add(*reader, coefficients, x, grads);
     }
     to.store_at(wires[i], sum);
