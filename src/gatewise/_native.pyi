@@ -141,6 +141,7 @@ def grow_terms(
     n_rows: int,
     n_ordered: NDArray[np.uint32],
     n_single: NDArray[np.uint32],
+    directions: NDArray[np.int8],
     targets: NDArray[np.float32],
     weights: NDArray[np.float32],
     training: Sequence[NDArray[np.uint32]],

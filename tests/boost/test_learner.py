@@ -223,6 +223,7 @@ def call(**changed: Any) -> Any:
         "n_rows": 500,
         "n_ordered": np.array([9, 0, 0], np.uint32),
         "n_single": np.array([1, 4, 1], np.uint32),
+        "directions": np.zeros(3, np.int8),
         "targets": goal.targets,
         "weights": np.zeros(0, np.float32),
         "training": [KNOWN],
@@ -245,6 +246,9 @@ def call(**changed: Any) -> Any:
         {"n_ordered": np.array([9, 0], np.uint32)},
         {"n_ordered": np.array([10, 0, 0], np.uint32)},
         {"n_single": np.array([300, 0, 0], np.uint32)},
+        {"directions": np.zeros(2, np.int8)},
+        {"directions": np.array([2, 0, 0], np.int8)},
+        {"directions": np.array([1, 0, 0], np.int8)},  # there are several scores
         {"targets": np.zeros((499, 1), np.float32)},
         {"targets": np.full((500, 1), 3, np.float32)},
         {"targets": np.full((500, 1), np.nan, np.float32)},

@@ -42,12 +42,16 @@ class EncodedTable:
         Rows of weight 0 are left out.
     held_out : uint32 array, optional
         Rows that the number of terms is chosen by, and no term is grown on; see `gatewise.boost.held_out`.
+    directions : int8 array, shape (n_columns,), optional
+        1 for columns of numbers along which the score never falls, -1 for those along which it never rises, else 0.
+        There must be one score.
     """
 
     encoder: Encoder
     planes: Planes
     weights: NDArray[np.floating[Any]] | None = None
     held_out: Rows | None = None
+    directions: NDArray[np.int8] | None = None
 
     @property
     def rows(self) -> Rows:
@@ -167,12 +171,14 @@ class Boosting:
         n_ordered = [len(each.thresholds) if isinstance(each, Numeric) else 0 for each in columns]
         n_bits = [each.n_bits for each in columns]
         weights = np.zeros(0) if table.weights is None else table.weights
+        directions = np.zeros(len(columns), np.int8) if table.directions is None else table.directions
         settings = {name: getattr(self, name) for name in SETTINGS}
         bits, values, losses = _native.grow_terms(
             planes=table.planes.words,
             n_rows=table.planes.n_rows,
             n_ordered=np.array(n_ordered, np.uint32),
             n_single=np.subtract(n_bits, n_ordered).astype(np.uint32),
+            directions=directions,
             targets=goal.targets,
             weights=weights.astype(np.float32),
             training=[split.training for split in splits],

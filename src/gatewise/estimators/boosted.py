@@ -22,6 +22,7 @@ from gatewise.encode import Encoder
 from gatewise.estimators.base import POSITIVE, ConvergenceWarning, LogicEstimator, count_threads
 from gatewise.estimators.importance import RatedEstimator
 from gatewise.estimators.linear import ClassTask, LabelTask, Task, ValueTask, fit_linear
+from gatewise.estimators.monotone import read_directions
 from gatewise.estimators.multilabel import LabelTargets
 from gatewise.estimators.plan import Validation, choose_validation, describe_fit
 from gatewise.estimators.screen import MAX_COLUMNS, screen
@@ -45,6 +46,7 @@ class BoostedEstimator(RatedEstimator):
         "l2_regularization": [Interval(Real, 0, None, closed="left")],
         "max_thresholds": [Interval(Integral, 1, MAX_BITS - 1, closed="both")],
         "early_stopping": ["boolean"],
+        "monotone_cst": ["array-like", dict, None],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
@@ -55,6 +57,7 @@ class BoostedEstimator(RatedEstimator):
     l2_regularization: float = 1.0
     max_thresholds: int = 254
     early_stopping: bool = True
+    monotone_cst: Any = None
     n_jobs: int | None = None
     verbose: int | bool = 0
 
@@ -118,7 +121,10 @@ class BoostedEstimator(RatedEstimator):
         self, encoder: Encoder, table: Any, targets: NDArray[Any], weights: Weights, eval_set: Any = None
     ) -> Model:
         threads = count_threads(self.n_jobs)
-        encoded = EncodedTable(encoder, encoder.encode(table, threads=threads), weights)
+        directions = read_directions(self.monotone_cst, encoder)
+        if directions is not None:
+            self._check_one_score(targets)
+        encoded = EncodedTable(encoder, encoder.encode(table, threads=threads), weights, directions=directions)
         if eval_set is not None:
             encoded, targets = self._hold_out(encoded, targets, *eval_set)
         boosting = Boosting(
@@ -147,6 +153,18 @@ class BoostedEstimator(RatedEstimator):
                 stacklevel=4,
             )
         return fitted.model
+
+    def _check_one_score(self, targets: NDArray[Any]) -> None:
+        """Raise ValueError where nothing is known of directions."""
+        if self._screening.is_linear:
+            raise ValueError(
+                f"monotone_cst must be None for sparse tables with more than {MAX_COLUMNS:,} columns, whose model is "
+                "linear; X.toarray() is boosted"
+            )
+        n_scores = self._as_goals(targets).shape[1]
+        if n_scores > (2 if self._labels() else 1) or targets.ndim == 2:
+            what = "two classes, or one column of values"
+            raise ValueError(f"monotone_cst must be None unless y has {what}, got one with {n_scores}")
 
     def _grow(self, boosting: Boosting, encoded: EncodedTable, targets: NDArray[Any], threads: int) -> Fitted:
         """Grow terms. The number of them is chosen by rows by which columns were not, if these were screened."""
@@ -210,6 +228,9 @@ class LogicClassifier(LabelTargets, BoostedEstimator):
         Number of terms that do not lower the loss after which growing stops.
     random_state : int, RandomState or None
         Which rows are set aside. Equal integers give equal models.
+    monotone_cst : dict of column name to int, or array-like of int, shape (n_columns,), optional
+        1 for columns of numbers along which the probability of the second class never falls, -1 for those along which
+        it never rises, else 0; for two classes. It holds for all rows, whatever their other columns.
     n_jobs : int, optional
         Threads; all cores by default. The model does not depend on them.
     verbose : int or bool
@@ -268,8 +289,8 @@ class LogicRegressor(ValueTargets, BoostedEstimator):
     quantile : float, optional
         Share of the rows whose y is to be below the value, for the loss "quantile", which needs it.
     learning_rate, max_iter, depth, l2_regularization, max_thresholds, max_bits, categorical, early_stopping,
-    validation_fraction, n_iter_no_change, random_state, n_jobs, verbose
-        As for `LogicClassifier`.
+    validation_fraction, n_iter_no_change, monotone_cst, random_state, n_jobs, verbose
+        As for `LogicClassifier`; values of one output, in place of probabilities, follow `monotone_cst`.
 
     Attributes
     ----------

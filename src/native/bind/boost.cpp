@@ -17,14 +17,18 @@ using namespace gatewise::binding;
 
 namespace {
 
-std::vector<boost::Column> make_columns(Array<uint32_t> n_ordered, Array<uint32_t> n_single, size_t n_bits) {
-  require(n_ordered.size() == n_single.size(), "n_ordered and n_single must have one number per column");
+std::vector<boost::Column> make_columns(Array<uint32_t> n_ordered, Array<uint32_t> n_single, Array<int8_t> directions,
+                                        size_t n_bits) {
+  require(n_ordered.size() == n_single.size() && n_ordered.size() == directions.size(),
+          "n_ordered, n_single and directions must have one number per column");
   std::vector<boost::Column> columns;
   size_t bit = 0;
   for (size_t j = 0; j < n_ordered.size(); ++j) {
     const uint32_t ordered = n_ordered.data()[j], single = n_single.data()[j];
     require(ordered <= boost::kMostBits && single <= boost::kMostBits - ordered, "columns must have at most 255 bits");
-    if (ordered + single > 0) columns.push_back({static_cast<uint32_t>(bit), ordered, single});
+    const int8_t direction = directions.data()[j];
+    require(direction >= -1 && direction <= 1, "directions must be -1, 0 or 1");
+    if (ordered + single > 0) columns.push_back({static_cast<uint32_t>(bit), ordered, single, direction});
     bit += ordered + single;
   }
   require(bit == n_bits && !columns.empty(), "columns must have as many bits as there are planes, at least one");
@@ -78,9 +82,9 @@ void check_targets(Matrix<const float> targets, boost::Loss loss, size_t n_score
 }
 
 auto grow_terms(Matrix<const uint64_t> planes, size_t n_rows, Array<uint32_t> n_ordered, Array<uint32_t> n_single,
-                Matrix<const float> targets, Array<float> weights, const RowLists& training, const RowLists& validation,
-                uint8_t loss, Array<float> base, const nb::dict& settings, uint32_t max_terms, uint32_t patience,
-                unsigned threads) {
+                Array<int8_t> directions, Matrix<const float> targets, Array<float> weights, const RowLists& training,
+                const RowLists& validation, uint8_t loss, Array<float> base, const nb::dict& settings,
+                uint32_t max_terms, uint32_t patience, unsigned threads) {
   require(planes.shape(1) == (n_rows + 63) / 64, "planes must have ceil(n_rows / 64) words");
   require(targets.shape(0) == n_rows, "targets must have a row for each row of the planes");
   require(weights.size() == 0 || weights.size() == n_rows, "weights must be as many as the rows, or none");
@@ -89,7 +93,10 @@ auto grow_terms(Matrix<const uint64_t> planes, size_t n_rows, Array<uint32_t> n_
   const auto kind = static_cast<boost::Loss>(loss);
   check_targets(targets, kind, base.size());
   const boost::Settings checked = make_settings(settings);
-  const std::vector<boost::Column> columns = make_columns(n_ordered, n_single, planes.shape(0));
+  const std::vector<boost::Column> columns = make_columns(n_ordered, n_single, directions, planes.shape(0));
+  const bool has_directions =
+      std::any_of(columns.begin(), columns.end(), [](const auto& each) { return each.direction != 0; });
+  require(!has_directions || base.size() == 1, "directions must be 0 if there are several scores");
   const std::vector<boost::Split> splits = make_splits(training, validation, n_rows);
   boost::Grown grown;
   bool is_interrupted = false;
@@ -113,7 +120,7 @@ auto grow_terms(Matrix<const uint64_t> planes, size_t n_rows, Array<uint32_t> n_
 
 void bind_boost(nb::module_& m) {
   m.def("grow_terms", &grow_terms, nb::kw_only(), nb::arg("planes"), nb::arg("n_rows"), nb::arg("n_ordered"),
-        nb::arg("n_single"), nb::arg("targets"), nb::arg("weights"), nb::arg("training"), nb::arg("validation"),
-        nb::arg("loss"), nb::arg("base"), nb::arg("settings"), nb::arg("max_terms"), nb::arg("patience"),
-        nb::arg("threads"));
+        nb::arg("n_single"), nb::arg("directions"), nb::arg("targets"), nb::arg("weights"), nb::arg("training"),
+        nb::arg("validation"), nb::arg("loss"), nb::arg("base"), nb::arg("settings"), nb::arg("max_terms"),
+        nb::arg("patience"), nb::arg("threads"));
 }

@@ -34,7 +34,10 @@ bool Learner::grow() noexcept {
   const std::vector<Question>& questions = chooser_.choose(training_, window_, derivatives_);
   derivatives_.sum_cells(training_.cells(), window_, values_.sums());
   move_window();
-  if (!values_.find(derivatives_.active(), derivatives_.scale())) return false;
+  Directions directions{};
+  for (uint32_t level = 0; level < settings_.n_questions; ++level)
+    directions[level] = columns_[questions[level].column].direction_of(questions[level].bit);
+  if (!values_.find(derivatives_.active(), directions, derivatives_.scale())) return false;
   for (uint32_t level = 0; level < settings_.n_questions; ++level) {
     const auto [j, bit, gain] = questions[level];
     validation_.answer(columns_[j], j, bit, level);

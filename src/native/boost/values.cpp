@@ -23,8 +23,9 @@ Values::Values(Loss loss, size_t n_scores, const Settings& settings)
       all_(n_scores << settings.n_questions),
       added_(all_.size()) {}
 
-bool Values::find(const std::vector<uint32_t>& active, const Scale& scale) {
+bool Values::find(const std::vector<uint32_t>& active, const Directions& directions, const Scale& scale) {
   find_steps(scale);
+  keep_directions(directions, scale);
   leave_alone(scale);
   int shift = 0;
   while (!round(shift) && shift < kMostShift) ++shift;
@@ -43,6 +44,25 @@ void Values::find_steps(const Scale& scale) {
     const double step = curve > 0.0 ? -scale.slope(sums_[i]) / curve : 0.0;
     steps_[i] = settings_.learning_rate * (loss_ == Loss::kSquared ? step : std::clamp(step, -kMostStep, kMostStep));
   }
+}
+
+// Two cells that differ in one answer and have the wrong order share the mean step of their rows. That may spoil the
+// order of other answers, so a second pass takes the larger of two steps, or the smaller: minima and maxima along one
+// answer keep the order along all others, and rounding keeps it, too.
+void Values::keep_directions(const Directions& directions, const Scale& scale) {
+  const auto for_pairs = [&](auto mend) {
+    for (uint32_t level = 0; level < settings_.n_questions; ++level)
+      for (size_t no = 0; directions[level] != 0 && no < steps_.size(); ++no) {
+        const size_t yes = no | (size_t{1} << level);
+        if (yes != no && directions[level] * (steps_[yes] - steps_[no]) < 0.0) mend(no, yes);
+      }
+  };
+  for_pairs([&](size_t no, size_t yes) {
+    const double curves[] = {scale.curve(sums_[no]), scale.curve(sums_[yes])}, all = curves[0] + curves[1];
+    const double share = all > 0.0 ? curves[0] / all : 0.5;
+    steps_[no] = steps_[yes] = share * steps_[no] + (1.0 - share) * steps_[yes];
+  });
+  for_pairs([&](size_t no, size_t yes) { steps_[yes] = steps_[no]; });
 }
 
 void Values::leave_alone(const Scale& scale) {

@@ -1,6 +1,7 @@
 // What a term adds: Newton steps of its cells, rounded to a few digits.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "boost/rows/losses.hpp"
@@ -9,6 +10,9 @@
 
 namespace gatewise::boost {
 
+// Of a term's questions: 1 or -1 where the score must not fall, or not rise, when the answer becomes yes.
+using Directions = std::array<int, kMostQuestions>;
+
 class Values {
  public:
   Values(Loss loss, size_t n_scores, const Settings& settings);
@@ -16,14 +20,15 @@ class Values {
   // Sums of the derivatives of each cell and active score, to be filled in.
   std::vector<Sum>& sums() { return sums_; }
 
-  // Finds the values; false if all are rounded to 0.
-  bool find(const std::vector<uint32_t>& active, const Scale& scale);
+  // Finds the values; false if all are rounded to 0. Directions are for one score.
+  bool find(const std::vector<uint32_t>& active, const Directions& directions, const Scale& scale);
 
   const std::vector<int32_t>& all() const { return all_; }    // for each cell and score
   const std::vector<float>& added() const { return added_; }  // the same in units of the scores
 
  private:
   void find_steps(const Scale& scale);
+  void keep_directions(const Directions& directions, const Scale& scale);
   void leave_alone(const Scale& scale);
   bool round(int shift);
   void keep_means(const Scale& scale);

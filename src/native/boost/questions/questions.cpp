@@ -56,6 +56,19 @@ void fill_histogram(const Column& column, size_t j, const Cells& cells, Sum* his
     for (size_t i = 0; i < size; ++i) histogram[i] += histogram[turn * size + i];
 }
 
+// Takes back what thresholds gain that send the score of a cell the wrong way: it stays in one piece there.
+void keep_direction(const Column& column, int32_t all_first, int32_t all_second, float l2, Scratch& scratch) {
+  const float whole = gain_of(all_first, all_second, l2);
+  for (uint32_t bit = 0; bit < column.n_ordered; ++bit) {
+    const int32_t first = scratch.first[bit], second = scratch.second[bit];
+    const auto true_slope = static_cast<double>(first), false_slope = static_cast<double>(all_first) - first;
+    const double true_curve = second + double{l2}, false_curve = static_cast<double>(all_second) - second + double{l2};
+    const double fall = true_slope * false_curve - false_slope * true_curve;  // a Newton step is -slope / curve
+    if (column.direction * fall > 0.0)
+      scratch.gains[bit] += whole - gain_of(first, second, l2) - gain_of(all_first - first, all_second - second, l2);
+  }
+}
+
 // Adds what each bit of the column gains for one cell and one kind of sums, which are `stride` apart.
 void add_gains(const Column& column, const Sum* sums, size_t stride, float l2, Scratch& scratch) {
   const uint32_t n_bits = column.n_bits();
@@ -76,6 +89,7 @@ void add_gains(const Column& column, const Sum* sums, size_t stride, float l2, S
   float* gains = scratch.gains.data();
   for (uint32_t bit = 0; bit < n_bits; ++bit)
     gains[bit] += gain_of(first[bit], second[bit], l2) + gain_of(all_first - first[bit], all_second - second[bit], l2);
+  if (column.direction != 0) keep_direction(column, all_first, all_second, l2, scratch);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ struct Column {
   uint32_t first_bit;
   uint32_t n_ordered;
   uint32_t n_single;
+  int8_t direction = 0;  // 1 if the score must not fall where a threshold holds, -1 if it must not rise
 
   uint32_t n_bits() const { return n_ordered + n_single; }
   uint32_t n_codes() const { return n_bits() + 1; }
@@ -23,6 +24,8 @@ struct Column {
   // true for the codes in (least, most].
   uint32_t least(uint32_t k) const { return k; }
   uint32_t most(uint32_t k) const { return k < n_ordered ? n_ordered : k + 1; }
+
+  int direction_of(uint32_t k) const { return k < n_ordered ? direction : 0; }
 };
 
 constexpr uint32_t kMostBits = 255;  // per column: codes are bytes
