@@ -59,8 +59,8 @@ def equivalent(
     >>> inverted = Circuit(2, gate=[12, 12, 7], a=[2, 3, 4], b=[2, 3, 5], outputs=[6], group_ptr=[0, 1])
     >>> equivalent(nand, inverted).status
     'proved'
-    >>> print(equivalent(nand, Circuit(2, [8], [2], [3], [4], [0, 1])).counterexample)
-    ({'x0': 1, 'x1': 0},)
+    >>> print(equivalent(nand, Circuit(2, [15], [2], [3], [4], [0, 1])).counterexample)
+    ({'x0': 1, 'x1': 1},)
     """
     if isinstance(first, Model) and isinstance(second, Model):
         return _compare_models(Question([first, second], limit, method, proof=proof), given)

@@ -69,6 +69,7 @@ EXPORTED: dict[str, Callable[[], nn.Module]] = {
 
 @pytest.fixture(autouse=True)
 def forget_graphs() -> Iterator[None]:
+    torch._dynamo.reset()  # those of other tests, too
     yield
     torch._dynamo.reset()
 
