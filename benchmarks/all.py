@@ -60,6 +60,7 @@ STEPS = (
     Step("synthesis", "benchmarks.export.synthesis --record", 6),
     Step("locality_accuracy", "benchmarks.locality.accuracy --record", 2),
     Step("verify", "benchmarks.verify --record", 10),
+    Step("report", "benchmarks.report --record", 2),
     Step("curves", "benchmarks.train.curves --record", 13),
 )
 

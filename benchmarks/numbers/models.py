@@ -165,3 +165,20 @@ def verify(record: Record) -> dict[str, str]:
         for each in record["results"]
     ]
     return {"table": render_table(["question", "asked", "median", "worst", "answers"], rows)}
+
+
+def report(record: Record) -> dict[str, str]:
+    """Pages about models: making them, and using them in a browser."""
+    rows = [
+        [
+            f"{each['page']}, {each['rows']:,} rows",
+            f"{each['seconds']:.1f} s",
+            f"{each['bytes'] / 1e6:.2f} MB",
+            f"{each['paint_ms']:.0f} ms",
+            f"{each['answer_ms']:.1f} / {each['answer_worst_ms']:.1f} ms",
+            f"{len(each['violations'])}",
+        ]
+        for each in record["results"]
+    ]
+    columns = ["page", "made in", "size", "first paint", "change to answer, median / worst", "violations by axe-core"]
+    return {"table": render_table(columns, rows)}

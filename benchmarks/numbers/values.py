@@ -34,6 +34,7 @@ RENDERERS: dict[str, Callable[[records.Record], dict[str, str]]] = {
     "wasm": models.wasm,
     "synthesis": models.synthesis,
     "verify": models.verify,
+    "report": models.report,
 }
 
 JUDGED = ("infer", "train", "bits", "convolution", "unrolled")  # benchmarks of speed that have targets

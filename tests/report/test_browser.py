@@ -18,7 +18,7 @@ from support.people import make_people
 from support.tools import give_up, require_tool
 
 from gatewise import Encoder, Model
-from gatewise.heads import Affine, Classes, Head
+from gatewise.heads import Affine, Classes, Exponential, Head
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = "<script>window.hacked = 1</script>"
@@ -57,6 +57,7 @@ class Pages:
         self.X, self.y = X, y
         self.people = make_model(Encoder.fit(X, max_thresholds=6), Classes(LABELS, 8.0, 40))
         self.values = make_model(Encoder.fit(X, max_thresholds=4), Affine((3.7,), (0.1,), 40), seed=1)
+        self.means = make_model(Encoder.fit(X, max_thresholds=4), Exponential((2.1,), (0.4,), 40), seed=4)
         self.images = make_model(Encoder.images((8, 8), 3, high=16.0), Classes(tuple(range(10)), 4.0, 40), seed=2)
         rng = np.random.default_rng(3)
         self.pictures = rng.integers(0, 17, (N_ROWS, 64)).astype(np.float64)
@@ -78,6 +79,7 @@ class Pages:
                 commands=[HOSTILE],
             ),
             "values": self.values.report(X, rng.random(N_ROWS)),
+            "means": self.means.report(X, rng.poisson(3.0, N_ROWS)),
             "images": self.images.report(self.pictures, rng.integers(0, 10, N_ROWS)),
             "bare": self.people.report(),
             "large": self.large.report(),
@@ -92,6 +94,7 @@ class Pages:
         cases = {
             "people": {"kind": "classes", "rows": table, "near": near},
             "values": {"kind": "values", "rows": to_json_rows(self.values.encoder.to_numbers(X))},
+            "means": {"kind": "values", "rows": to_json_rows(self.means.encoder.to_numbers(X))},
             "images": {"kind": "image", "rows": self.pictures.tolist()},
             "bare": {"kind": "bare"},
             "large": {"kind": "large"},
@@ -144,7 +147,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Pages:
     return pages
 
 
-@pytest.mark.parametrize("name", ["people", "values", "images", "bare", "large"])
+@pytest.mark.parametrize("name", ["people", "values", "means", "images", "bare", "large"])
 @pytest.mark.parametrize("size", ["wide", "narrow"])
 def test_pages_are_whole(pages: Pages, name: str, size: str) -> None:
     seen = pages.found[name][size]
@@ -159,6 +162,7 @@ def test_answers_are_those_of_the_model(pages: Pages) -> None:
     assert controls["predictions"] == pages.people.predict(pages.X).tolist()
     assert pages.found["images"]["pad"]["predictions"] == pages.images.predict(pages.pictures).tolist()
     assert pages.found["values"]["predictions"] == pages.values.predict(pages.X).tolist()
+    np.testing.assert_allclose(pages.found["means"]["predictions"], pages.means.predict(pages.X), rtol=1e-14)
 
 
 def test_strings_of_strangers_are_text(pages: Pages) -> None:

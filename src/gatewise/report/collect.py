@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gatewise.bits import Planes
 from gatewise.circuit import N_CONSTANTS, find_levels
 from gatewise.encode.tables import Table, as_table
-from gatewise.heads import Affine, Classes, Exponential
+from gatewise.heads import Affine, Classes
 from gatewise.importance import choose_effort, measure_rises, take_bits
 from gatewise.machine import cpu_name
 from gatewise.model import Model
@@ -175,10 +175,6 @@ def _take_sample(numbers: NDArray[np.float64], truth: NDArray[Any] | None) -> Sa
 
 def _describe_model(model: Model, table: Table | None) -> ModelFacts:
     head, circuit = model.head, model.circuit
-    if isinstance(head, Exponential):
-        raise ValueError(
-            "head must be Classes, Affine or Logit for a page, got Exponential; the page cannot show means of counts"
-        )
     kinds = circuit.count_gates()
     engine = Engine(circuit, model.threads)
     bits = Planes.pack(np.random.default_rng(SEED).integers(0, 2, (64, circuit.n_inputs)).astype(bool))

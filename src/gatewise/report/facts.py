@@ -31,7 +31,7 @@ class ModelFacts:
 
     Parameters
     ----------
-    kind : {"classes", "affine", "logit"}
+    kind : {"classes", "affine", "logit", "exponential"}
         Of the head; `labels` and `tau` are those of classes, `scale` and `offset` those of a regression.
     n_columns, n_bits, n_gates, n_levels, n_groups, n_outputs, n_bytes, threads : int
     ns_per_bits : float

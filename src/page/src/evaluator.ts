@@ -117,7 +117,8 @@ export class Evaluator {
     return Array.from(counts, (count, k) => {
       const share = count / group_size;
       const inner = LOGIT_MARGIN + (1 - 2 * LOGIT_MARGIN) * share;
-      return (kind === "logit" ? Math.log(inner / (1 - inner)) : share) * scale[k] + offset[k];
+      const sum = (kind === "logit" ? Math.log(inner / (1 - inner)) : share) * scale[k] + offset[k];
+      return kind === "exponential" ? Math.exp(sum) : sum;
     });
   }
 

@@ -1,7 +1,7 @@
 // What Python writes into the page, see gatewise/report/facts.py; arrays are little-endian bytes in base64.
 
 export interface ModelFacts {
-  kind: "classes" | "affine" | "logit";
+  kind: "classes" | "affine" | "logit" | "exponential";
   labels: (string | number | boolean)[];
   tau: number;
   scale: number[];
