@@ -7,6 +7,7 @@ import type {Operator} from "./words";
 import {FORMULAS} from "./words";
 
 const [STEP_X, STEP_Y, TEXT_WIDTH, MARGIN] = [104, 40, 210, 16];
+const N_SHOWN = 30;  // characters of what an input asks
 const SHAPES: Record<Operator, string> = {
   and: "M0 0H14A14 13 0 0 1 14 26H0Z",
   or: "M-3 0H6Q22 1 30 13Q22 25 6 26H-3Q5 13 -3 0Z",
@@ -117,14 +118,14 @@ export class Drawing {
 
   private draw(place: Place): SVGGElement {
     const {wire, column} = place;
-    const {evaluator, questions} = this.state;
+    const {evaluator} = this.state;
     const [x, y] = this.at(place);
     const node = s("g", {class: "node", tabindex: -1, role: "button", click: () => this.choose(wire), "data-wire": wire});
     if (wire < evaluator.first) {
-      const text = wire < 2 ? (wire ? "always" : "never") : questions[wire - 2].is;
+      const text = this.textOf(wire);
       node.setAttribute("class", "node input");
       node.append(s("rect", {class: "hit", x: 0, y: y - 13, width: TEXT_WIDTH - 6, height: 26, rx: 4}));
-      node.append(s("text", {x: TEXT_WIDTH - 14, y: y + 4, "text-anchor": "end"}, s("title", {}, text), clip(text, 30)));
+      node.append(s("text", {x: TEXT_WIDTH - 14, y: y + 4, "text-anchor": "end"}, s("title", {}, text), clip(text, N_SHOWN)));
       return node;
     }
     const {operator, reads, flips} = this.formulaOf(wire);
@@ -139,14 +140,25 @@ export class Drawing {
     return node;
   }
 
+  /** What an input asks. */
+  private textOf(wire: number): string {
+    return wire < 2 ? (wire ? "always" : "never") : this.state.questions[wire - 2].is;
+  }
+
+  /** A name for those who hear the page; it begins with what others see, so that both can speak of the same thing. */
+  private nameOf(wire: number): string {
+    const {first} = this.state.evaluator;
+    if (wire >= first) return `gate ${wire - first}, ${this.formulaOf(wire).operator}`;
+    const text = this.textOf(wire);
+    return text.length > N_SHOWN ? `${clip(text, N_SHOWN)}, ${text}` : text;
+  }
+
   private color(): void {
-    const {wires, before, evaluator} = this.state;
+    const {wires, before} = this.state;
     for (const [wire, node] of this.nodes) {
       node.classList.toggle("on", wires[wire] === 1);
       node.classList.toggle("flipped", wires[wire] !== before[wire]);
-      const value = wires[wire] ? "true" : "false";
-      const what = wire < evaluator.first ? (wire < 2 ? "constant" : this.state.questions[wire - 2].is) : `gate ${wire - evaluator.first}, ${this.formulaOf(wire).operator}`;
-      node.setAttribute("aria-label", `${what}: ${value}`);
+      node.setAttribute("aria-label", `${this.nameOf(wire)}: ${wires[wire] ? "true" : "false"}`);
     }
     for (const [{from}, path] of this.paths) path.setAttribute("class", wires[from] ? "on" : "");
   }
