@@ -3,6 +3,7 @@
 import copy
 import io
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -106,7 +107,8 @@ def test_compiled_networks_train_as_they_are(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch's own modules, when they are first imported
-def test_code_of_the_default_compiler_trains_as_well() -> None:
+def test_code_of_the_default_compiler_trains_as_well(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))  # what others compile at the same time is theirs
     net = NETWORKS["hard"]()
     twin = copy.deepcopy(net)
     compiled = torch.compile(net, fullgraph=True)
