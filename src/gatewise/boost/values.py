@@ -95,8 +95,8 @@ def fit_values(
     else:
         center, spread = describe_values(values, weights)
         base = np.zeros(len(center)) if loss.kind == "squared_error" else (best - center) / spread
-    boosting = replace(boosting, value_bits=boosting.value_bits + 1)  # values need more resolution than classes
-    boosting = replace(boosting, quantile=loss.quantile)
+    value_bits = boosting.value_bits + 1  # values need more resolution than classes
+    boosting = replace(boosting, value_bits=value_bits, quantile=loss.quantile)
     targets = np.ascontiguousarray((values - center) / spread, np.float32)
     goal = Goal(loss.kind.removesuffix("_error"), targets, base.astype(np.float32))
     terms, losses = choose_terms(boosting, table, goal, threads)

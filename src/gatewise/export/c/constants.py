@@ -58,12 +58,8 @@ def write_head_tables(source: Source) -> str:
         return sizes + _write_doubles("powers", powers)
     if not isinstance(head, Affine):
         return ""
-    share, looked_up, scale, offset = (
-        f"(count) / {format_number(head.group_size, 'float64')}",
-        "",
-        head.scale,
-        head.offset,
-    )
+    share, looked_up = f"(count) / {format_number(head.group_size, 'float64')}", ""
+    scale, offset = head.scale, head.offset
     counts = np.arange(head.group_size + 1)[:, None]
     if isinstance(head, Logit):
         plain = replace(head, scale=(1.0,), offset=(0.0,))
