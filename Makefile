@@ -8,7 +8,7 @@ START := $(shell date +%s)
 PYTEST := python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 TEMPLATES := src/gatewise/export/templates
 NATIVE := $(wildcard src/native/* src/native/*/* src/native/*/*/*) CMakeLists.txt
-CPP := src/native/*/*.?pp src/native/*/*/*.?pp tests/native/*.cpp $(wildcard benchmarks/*/*.cpp benchmarks/*/*.c benchmarks/*/*/*.h) \
+CPP := src/native/*/*.?pp src/native/*/*/*.?pp tests/native/*.cpp tests/support/programs/*.h $(wildcard benchmarks/*/*.cpp benchmarks/*/*.c benchmarks/*/*/*.h) \
 	$(TEMPLATES)/*/*.[ch] $(TEMPLATES)/*/*.cu $(TEMPLATES)/*/*.mjs
 export PIP_CONSTRAINT := $(CURDIR)/$(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

@@ -9,6 +9,7 @@ from support.exported_models import HEADS, make_encoder, make_model, make_whole_
 from support.programs.cuda import SANITIZE, compile_as_cpp
 from support.tools import require
 
+from gatewise import Circuit
 from gatewise.cli import main
 from gatewise.export import save_package, to_cuda
 from gatewise.extras import install_command
@@ -51,6 +52,102 @@ def test_chunks_of_rows(tmp_path: Path) -> None:
     changed = re.sub(r"#define MAX_WORDS \d+", "#define MAX_WORDS 1", text)
     assert changed != text
     assert run_check(package | {"model.cu": changed.encode()}, tmp_path) == 0
+
+
+# Counts what is allocated, as part of the source; fails where `room` is too small.
+COUNTING = """
+#include <atomic>
+#include <stdio.h>
+#include <thread>
+#include <vector>
+#include "cpu.h"
+
+static std::atomic<int> n_calls, n_live;
+static size_t room = 1 << 30;
+
+static cudaError_t allocate(void **pointer, size_t size) {
+  ++n_calls;
+  if (size > room) return cudaErrorMemoryAllocation;
+  ++n_live;
+  return cudaMalloc(pointer, size);
+}
+
+static cudaError_t release(void *pointer) {
+  if (pointer) --n_live;
+  return cudaFree(pointer);
+}
+
+#define cudaMalloc allocate
+#define cudaFree release
+#include "model.cu"
+
+static void expect(bool is_true, int line) {
+  if (is_true) return;
+  fprintf(stderr, "line %d: %d calls, %d live\\n", line, (int)n_calls, (int)n_live);
+  exit(1);
+}
+#define EXPECT(condition) expect(condition, __LINE__)
+
+/* Counts n rows, all but the first of which are empty. */
+static int count(int64_t n) {
+  std::vector<model_value> rows((size_t)n * MODEL_N_COLUMNS + 1);
+  std::vector<int32_t> counts((size_t)n * MODEL_N_GROUPS + 1, -1);
+  rows[0] = 1;
+  const int error = model_counts_rows(rows.data(), n, counts.data());
+  if (!error)
+    for (int64_t row = 0; row < n; ++row) EXPECT(counts[(size_t)row] == (row == 0));
+  return error;
+}
+"""
+XOR = Circuit(2, gate=[6], a=[2], b=[3], outputs=[4], group_ptr=[0, 1])
+
+
+def run_counting(main: str, folder: Path, *flags: str) -> None:
+    """Runs a program that has the export of `XOR` and counts its allocations."""
+    save_package(to_cuda(XOR), folder / "out")
+    (folder / "out" / "main.cu").write_text(f"{COUNTING}\nint main() {{\n{main}\n}}\n")
+    done = subprocess.run([compile_as_cpp(folder / "out", ["main.cu"], *flags)], stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_memory_is_kept_between_calls(tmp_path: Path) -> None:
+    run_counting(
+        """
+        for (int64_t n : {1000, 1000, 1, 0, 999}) EXPECT(count(n) == 0 && n_calls == 1 && n_live == 1);
+        EXPECT(count(5000) == 0 && n_calls == 2 && n_live == 1);  // more rows
+        EXPECT(count(5000) == 0 && n_calls == 2);
+        EXPECT(model_free() == 0 && n_live == 0 && model_free() == 0);
+        EXPECT(count(10) == 0 && n_calls == 3 && n_live == 1);
+        room = 0;
+        EXPECT(count(1000) == cudaErrorMemoryAllocation && n_live == 0);
+        EXPECT(count(1000) == cudaErrorMemoryAllocation);
+        room = 1 << 30;
+        EXPECT(count(1000) == 0 && n_live == 1);
+        return model_free();
+        """,
+        tmp_path,
+        *SANITIZE,
+    )
+
+
+def test_threads_have_memory_of_their_own(tmp_path: Path) -> None:
+    run_counting(
+        """
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 4; ++i)
+          threads.emplace_back([i] {
+            for (int n = 1; n < 40; ++n) {
+              EXPECT(count(37 * n) == 0);
+              if (i == 0 && n % 10 == 0) EXPECT(model_free() == 0);
+            }
+          });
+        for (std::thread &each : threads) each.join();
+        EXPECT(n_live <= 4 && model_free() == 0 && n_live == 0);
+        """,
+        tmp_path,
+        "-g",
+        "-fsanitize=thread",
+    )
 
 
 @pytest.mark.slow

@@ -38,6 +38,13 @@ enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 
 static inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 
+static inline cudaError_t cudaGetDevice(int *device) {
+  *device = 0;
+  return cudaSuccess;
+}
+
+static inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+
 static inline cudaError_t cudaMalloc(void **pointer, size_t size) {
   *pointer = malloc(size);
   return *pointer ? cudaSuccess : cudaErrorMemoryAllocation;

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <mutex>
+
 #include "model.h"
 
 namespace {
@@ -89,16 +91,73 @@ dim3 cover(int32_t n_things, int32_t n_words) {
   return dim3((unsigned)((n_things + 7) / 8), (unsigned)((n_words + 31) / 32));
 }
 
+/* Memory of a device. A call has some to itself, and leaves it to calls that come later. */
+struct Memory {
+  char *start;
+  size_t size;
+  int device;
+  Memory *next;
+};
+
+Memory *kept = nullptr; /* by no call at present */
+std::mutex kept_mutex;
+
+/* Takes what is kept for the present device, if there is any, and makes it large enough. */
+cudaError_t take_memory(size_t size, Memory *memory) {
+  *memory = {nullptr, 0, 0, nullptr};
+  cudaError_t error = cudaGetDevice(&memory->device);
+  {
+    const std::lock_guard<std::mutex> lock(kept_mutex);
+    Memory **link = &kept;
+    while (*link && (*link)->device != memory->device) link = &(*link)->next;
+    if (Memory *found = *link) {
+      *link = found->next;
+      *memory = *found;
+      free(found);
+    }
+  }
+  if (error != cudaSuccess || memory->size >= size) return error;
+  cudaFree(memory->start);
+  memory->start = nullptr;
+  memory->size = 0;
+  error = cudaMalloc((void **)&memory->start, size);
+  if (error != cudaSuccess) { /* once more, without what is kept for calls that are yet to come */
+    (void)cudaGetLastError();
+    model_free();
+    error = cudaMalloc((void **)&memory->start, size);
+    if (error != cudaSuccess) (void)cudaGetLastError();
+  }
+  if (error == cudaSuccess) memory->size = size;
+  return error;
+}
+
+void keep_memory(const Memory &memory) {
+  Memory *added = memory.start ? (Memory *)malloc(sizeof(Memory)) : nullptr;
+  if (!added) {
+    cudaFree(memory.start);
+    return;
+  }
+  const std::lock_guard<std::mutex> lock(kept_mutex);
+  *added = memory;
+  added->next = kept;
+  kept = added;
+}
+
+/* Arrays start where a warp reads 128 bytes at once. */
+size_t round_up(size_t n_bytes) { return (n_bytes + 255) / 256 * 256; }
+
 /* Of rows, or of bits if rows is 0; counts or classes may be 0. Rows go to the device 32 * MAX_WORDS at a time. */
 int run(const model_value *rows, const uint32_t *bits, int64_t n, int32_t *counts, int32_t *classes) {
-  const size_t most = (size_t)(n < 0 ? 0 : n < 32 * MAX_WORDS ? (n + 31) / 32 * 32 : 32 * MAX_WORDS);
+  if (n <= 0) return 0;
+  const size_t most = (size_t)(n < 32 * MAX_WORDS ? (n + 31) / 32 * 32 : 32 * MAX_WORDS);
   const size_t row_bytes = MODEL_N_COLUMNS * sizeof(model_value), pitch = (size_t)((n + 31) / 32) * 4;
-  const size_t n_bytes = most * (row_bytes + 4 * MODEL_N_GROUPS + 4) + most / 32 * 4 * MODEL_N_NODES;
-  char *memory = nullptr;
-  cudaError_t error = cudaMalloc((void **)&memory, n_bytes + 1);
-  model_value *own_rows = (model_value *)memory;
-  int32_t *own_counts = (int32_t *)(memory + most * row_bytes), *own_classes = own_counts + most * MODEL_N_GROUPS;
-  uint32_t *state = (uint32_t *)(own_classes + most);
+  const size_t at_rows = round_up(most / 32 * 4 * MODEL_N_NODES), at_counts = at_rows + round_up(most * row_bytes);
+  const size_t at_classes = at_counts + round_up(most * 4 * MODEL_N_GROUPS);
+  Memory memory;
+  cudaError_t error = take_memory(at_classes + most * 4, &memory);
+  uint32_t *state = (uint32_t *)memory.start;
+  model_value *own_rows = (model_value *)(memory.start + at_rows);
+  int32_t *own_counts = (int32_t *)(memory.start + at_counts), *own_classes = (int32_t *)(memory.start + at_classes);
   for (int64_t first = 0; first < n && error == cudaSuccess; first += 32 * MAX_WORDS) {
     const int32_t n_rows = (int32_t)(n - first < 32 * MAX_WORDS ? n - first : 32 * MAX_WORDS);
     const size_t width = (size_t)((n_rows + 31) / 32) * 4, n_counts = (size_t)n_rows * MODEL_N_GROUPS;
@@ -114,7 +173,7 @@ int run(const model_value *rows, const uint32_t *bits, int64_t n, int32_t *count
     if (error == cudaSuccess && classes)
       error = cudaMemcpy(classes + first, own_classes, (size_t)n_rows * 4, cudaMemcpyDeviceToHost);
   }
-  cudaFree(memory);
+  keep_memory(memory);
   return (int)error;
 }
 
@@ -175,3 +234,18 @@ int model_predict_bits(const uint32_t *bits, int64_t n, int32_t *classes) {
   return run(nullptr, bits, n, nullptr, classes);
 }
 #endif
+
+int model_free(void) {
+  int device = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  const std::lock_guard<std::mutex> lock(kept_mutex);
+  while (Memory *memory = kept) {
+    kept = memory->next;
+    cudaError_t failed = cudaSetDevice(memory->device);
+    if (failed == cudaSuccess) failed = cudaFree(memory->start);
+    if (error == cudaSuccess) error = failed;
+    free(memory);
+  }
+  const cudaError_t failed = cudaSetDevice(device);
+  return (int)(error == cudaSuccess ? failed : error);
+}

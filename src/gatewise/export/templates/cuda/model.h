@@ -10,8 +10,11 @@ extern "C" {
 
 #include "sizes.h"
 
-/* All functions give 0, or the number of a cudaError_t. All but the last take memory of the host, allocate memory of
-   the device and free it again, so give them many rows.
+/* All functions give 0, or the number of a cudaError_t, and may be called by any number of threads at once.
+
+   Functions of rows and bits take memory of the host, copy to the present device and wait for the answers, so give them
+   many rows. A call has memory of the device to itself while it runs, and leaves it to later calls, which allocate only
+   where they need more: what is kept is the most that ever ran at once, until model_free gives it back.
 
    Rows follow each other. Rows of bits are bits[MODEL_N_BITS][w], where w = (n + 31) / 32: bit i of row r is bit r % 32
    of bits[i][r / 32]. */
@@ -38,6 +41,9 @@ int model_predict_bits(const uint32_t *bits, int64_t n, int32_t *classes);
    device. `state` has room for MODEL_N_NODES * w words; if `rows` is 0, it starts with the rows as bits.
    counts[n][MODEL_N_GROUPS] and, unless it is 0, classes[n] are written. */
 int model_enqueue(const model_value *rows, int32_t n, uint32_t *state, int32_t *counts, int32_t *classes, void *stream);
+
+/* Gives back what calls that are done have left, on all devices. Other calls go on, and may follow. */
+int model_free(void);
 
 #ifdef __cplusplus
 }
