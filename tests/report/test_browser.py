@@ -17,7 +17,8 @@ from support.corpus import random_layers
 from support.people import make_people
 from support.tools import give_up, require_tool
 
-from gatewise import Encoder, Model
+from gatewise import Circuit, Encoder, Model, gates
+from gatewise.encode import Numeric
 from gatewise.heads import Affine, Classes, Exponential, Head
 
 ROOT = Path(__file__).parents[2]
@@ -49,6 +50,14 @@ def to_json_rows(numbers: np.ndarray) -> list[list[float | str]]:
     return [[words.get(str(value), value) for value in row] for row in numbers.tolist()]
 
 
+def make_readable() -> Model:
+    """One output, of gates within gates; a name that is read from right to left, and a number that is very small."""
+    columns = tuple(Numeric(name, [0.5 if name != "d" else -2.5e-7]) for name in ("a", "b", "\u05de\u05d7", "d"))
+    same_and_c, and_d = [gates.XNOR, gates.AND], [gates.AND]
+    circuit = Circuit(4, same_and_c + and_d, [2, 6, 7], [3, 4, 5], [8], [0, 1])
+    return Model(Encoder(columns, named=True), circuit, Affine((1.0,), (0.0,), 1))
+
+
 class Pages:
     """The models, what they were shown, and what the browser found."""
 
@@ -58,6 +67,8 @@ class Pages:
         self.people = make_model(Encoder.fit(X, max_thresholds=6), Classes(LABELS, 8.0, 40))
         self.values = make_model(Encoder.fit(X, max_thresholds=4), Affine((3.7,), (0.1,), 40), seed=1)
         self.means = make_model(Encoder.fit(X, max_thresholds=4), Exponential((2.1,), (0.4,), 40), seed=4)
+        self.labels = make_model(Encoder.fit(X, max_thresholds=4), Affine((3.0,) * 3, (-1.5,) * 3, 40), seed=5)
+        self.many = make_model(Encoder.fit(X, max_thresholds=4), Classes(tuple(range(60)), 2.0, 40), seed=6)
         self.images = make_model(Encoder.images((8, 8), 3, high=16.0), Classes(tuple(range(10)), 4.0, 40), seed=2)
         rng = np.random.default_rng(3)
         self.pictures = rng.integers(0, 17, (N_ROWS, 64)).astype(np.float64)
@@ -80,6 +91,9 @@ class Pages:
             ),
             "values": self.values.report(X, rng.random(N_ROWS)),
             "means": self.means.report(X, rng.poisson(3.0, N_ROWS)),
+            "labels": self.labels.report(X, rng.integers(0, 2, (N_ROWS, 3))),
+            "many": self.many.report(X, rng.integers(0, 60, N_ROWS)),
+            "words": make_readable().report(),
             "images": self.images.report(self.pictures, rng.integers(0, 10, N_ROWS)),
             "bare": self.people.report(),
             "large": self.large.report(),
@@ -95,6 +109,9 @@ class Pages:
             "people": {"kind": "classes", "rows": table, "near": near},
             "values": {"kind": "values", "rows": to_json_rows(self.values.encoder.to_numbers(X))},
             "means": {"kind": "values", "rows": to_json_rows(self.means.encoder.to_numbers(X))},
+            "labels": {"kind": "values", "rows": to_json_rows(self.labels.encoder.to_numbers(X))},
+            "many": {"kind": "values", "rows": to_json_rows(self.many.encoder.to_numbers(X))},
+            "words": {"kind": "words"},
             "images": {"kind": "image", "rows": self.pictures.tolist()},
             "bare": {"kind": "bare"},
             "large": {"kind": "large"},
@@ -147,7 +164,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Pages:
     return pages
 
 
-@pytest.mark.parametrize("name", ["people", "values", "means", "images", "bare", "large"])
+@pytest.mark.parametrize("name", ["people", "values", "means", "labels", "many", "words", "images", "bare", "large"])
 @pytest.mark.parametrize("size", ["wide", "narrow"])
 def test_pages_are_whole(pages: Pages, name: str, size: str) -> None:
     seen = pages.found[name][size]
@@ -162,6 +179,8 @@ def test_answers_are_those_of_the_model(pages: Pages) -> None:
     assert controls["predictions"] == pages.people.predict(pages.X).tolist()
     assert pages.found["images"]["pad"]["predictions"] == pages.images.predict(pages.pictures).tolist()
     assert pages.found["values"]["predictions"] == pages.values.predict(pages.X).tolist()
+    assert pages.found["labels"]["predictions"] == pages.labels.predict(pages.X).tolist()
+    assert pages.found["many"]["predictions"] == pages.many.predict(pages.X).tolist()
     np.testing.assert_allclose(pages.found["means"]["predictions"], pages.means.predict(pages.X), rtol=1e-14)
 
 
@@ -217,6 +236,21 @@ def test_changes_that_flip_the_answer_are_all_found(pages: Pages) -> None:
     assert {name for name in named if name in ("age", "income", "job", "member")} == flipping - {HOSTILE}
     assert (HOSTILE[:5] in " ".join(controls["changes"])) == (HOSTILE in flipping)
     assert controls["afterChange"] != now
+
+
+def test_the_most_probable_of_many_classes_are_shown(pages: Pages) -> None:
+    sample = pages.many.report(pages.X).sample
+    assert sample is not None
+    proba = pages.many.predict_proba(pages.X.iloc[[sample.rows[0]]])[0]
+    expected = np.argsort(-proba, kind="stable")[:12]
+    assert pages.found["many"]["shown"] == [str(label) for label in expected]
+    assert pages.found["labels"]["shown"] == ["value 1", "value 2", "value 3"]
+
+
+def test_gates_are_said_in_words(pages: Pages) -> None:
+    said = "(a > 0.5 exactly if b > 0.5) and \u2068\u05de\u05d7\u2069 > 0.5 and d > \u22122.5 \u00b7 10\u207b\u2077"
+    assert pages.found["words"]["said"] == [said]
+    assert pages.found["words"]["through"] == []
 
 
 def test_circuit_is_explored(pages: Pages) -> None:

@@ -13,7 +13,7 @@ from gatewise.heads import Affine, Classes
 from gatewise.importance import measure_rises
 from gatewise.report import Report
 from gatewise.report.columns import count_values, describe_column, find_image
-from gatewise.report.facts import ClassQuality, ValueQuality
+from gatewise.report.facts import ClassQuality, LabelQuality, SeveralQuality, ValueQuality
 from gatewise.report.quality import rate_classes
 
 ROWS = list_rows()
@@ -49,7 +49,36 @@ def test_report_of_values() -> None:
     residuals = (y - model.predict(ROWS))[kept]
     assert quality.rmse == pytest.approx(np.sqrt((residuals**2).mean()))
     assert quality.r2 == pytest.approx(1 - (residuals**2).sum() / ((y[kept] - y[kept].mean()) ** 2).sum())
+    assert quality.below == (residuals <= 0).mean()
     assert sum(quality.counts) == quality.n_rows == kept.sum()
+
+
+def test_report_of_several_values() -> None:
+    model = make_model(1, n_groups=3, values=True)
+    predicted = model.predict(ROWS)
+    truth = predicted + np.random.default_rng(0).normal(size=predicted.shape)
+    truth[5, 1] = np.nan
+    report = model.report(ROWS, truth)
+    quality = report.quality
+    assert isinstance(quality, SeveralQuality)
+    kept = np.arange(len(ROWS)) != 5
+    assert quality.n_rows == kept.sum()
+    for k, of_value in enumerate(quality.values):
+        assert of_value.rmse == pytest.approx(np.sqrt(np.square(truth[kept, k] - predicted[kept, k]).mean()))
+    assert max(column.rise or 0.0 for column in report.columns) > 0
+    with pytest.raises(ValueError, match="y must have 3 columns, as the model has values, got shape"):
+        model.report(ROWS, truth[:, 0])
+
+
+def test_report_of_labels() -> None:
+    model = make_model(1, n_groups=3, values=True)
+    truth = np.random.default_rng(0).integers(0, 2, (len(ROWS), 3))
+    quality = model.report(ROWS, truth).quality
+    assert isinstance(quality, LabelQuality)
+    says = model.predict(ROWS) > 0
+    assert quality.exact == (says == truth).all(axis=1).mean()
+    assert quality.hits == tuple((says & (truth == 1)).sum(axis=0))
+    assert (quality.answered, quality.owners) == (tuple(says.sum(axis=0)), tuple(truth.sum(axis=0)))
 
 
 def test_importances_are_those_of_the_circuit() -> None:
@@ -97,6 +126,27 @@ def test_sample_holds_rows_of_the_table() -> None:
     for i, (values, codes) in enumerate(zip(sample.values, sample.codes, strict=True)):
         np.testing.assert_array_equal(values[codes], numbers[:, i])
     assert len(sample.rows) == 1_000
+    assert {codes.dtype.itemsize for codes in sample.codes} == {1, 2}
+
+
+def test_wide_tables_have_fewer_rows_in_the_page() -> None:
+    X = np.random.default_rng(0).normal(size=(1_000, 400))
+    encoder = Encoder.fit(X, max_thresholds=1)
+    model = Model(encoder, Circuit(encoder.n_bits, [], [], [], [2], [0, 1]), Affine((1.0,), (0.0,), 1))
+    report = model.report(X)
+    assert report.sample is not None
+    assert 40 <= len(report.sample.rows) < 200
+    assert len(report.to_html()) < 1_500_000
+
+
+def test_of_many_classes_confusions_are_left_out() -> None:
+    labels = tuple(range(60))
+    outputs = [2] * 60
+    model = Model(Encoder.images((1, 1), 1), Circuit(1, [], [], [], outputs, list(range(61))), Classes(labels, 1.0, 1))
+    report = model.report([[0.0], [255.0]], [0, 59])
+    assert isinstance(report.quality, ClassQuality)
+    assert (report.quality.accuracy, report.quality.confusion) == (0.5, [])
+    assert report.left_out == ("There are 60 classes; confusions are shown for up to 40.",)
 
 
 def test_histograms_count_every_row() -> None:
@@ -104,9 +154,12 @@ def test_histograms_count_every_row() -> None:
     facts = describe_column(Numeric("x", [0.5]), None)
     histogram, low, high, is_whole = count_values(facts, numbers, np.arange(6.0))
     assert (sum(histogram.counts), histogram.n_missing, low, high, is_whole) == (5, 1, -5.0, 1.0, True)
+    assert histogram.mean_missing == 3.0
     facts = describe_column(Categorical("c", ("b", "a")), None)
     histogram, *_ = count_values(facts, np.array([0.0, 1.0, 1.0, np.inf, np.nan]), None)
     assert (histogram.counts, histogram.n_other, histogram.n_missing, histogram.means) == ([1, 2], 1, 1, [])
+    histogram, *_ = count_values(facts, np.array([0.0, 1.0, 7.0, np.nan]), np.arange(4.0))
+    assert (histogram.means, histogram.mean_other, histogram.mean_missing) == ([0.0, 1.0], 2.0, 3.0)
     histogram, *_ = count_values(describe_column(Categorical("c", (), True), None), np.array([np.nan]), None)
     assert (histogram.counts, histogram.n_missing) == ([], 1)
 

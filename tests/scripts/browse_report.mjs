@@ -157,6 +157,24 @@ async function tryPad(name, {rows}) {
   return seen;
 }
 
+/** What outputs say, and which gates a wire that does not end there is drawn through. */
+async function readWords(name) {
+  const [page] = await open(name);
+  const said = await page.locator(".outputs button").evaluateAll((all) => all.map(({title}) => title));
+  const through = await page.evaluate(() => {
+    const boxes = [...document.querySelectorAll(".node:not(.input) .shape")].map((shape) => [shape, shape.getBoundingClientRect()]);
+    return [...document.querySelectorAll(".wires path")].flatMap((path) => {
+      const matrix = path.getScreenCTM();
+      const length = path.getTotalLength();
+      const inner = Array.from({length: 50}, (_, k) => path.getPointAtLength((length * (k + 1)) / 52).matrixTransform(matrix));
+      return boxes.filter(([, box]) => inner.some(({x, y}) => x > box.left + 4 && x < box.right - 4 && y > box.top + 1 && y < box.bottom - 1))
+        .map(([shape]) => shape.parentNode.parentNode.getAttribute("aria-label"));
+    });
+  });
+  await page.close();
+  return {said, through};
+}
+
 for (const [name, given] of Object.entries(cases)) {
   found[name] = {wide: await inspect(name), narrow: await inspect(name, {phone: true, dark: true})};
   if (given.kind === "classes") found[name].controls = await tryControls(name, given);
@@ -164,8 +182,10 @@ for (const [name, given] of Object.entries(cases)) {
   if (given.kind === "values") {
     const [page] = await open(name);
     found[name].predictions = await predict(page, given.rows);
+    found[name].shown = await page.locator(".answer .name").allTextContents();
     await page.close();
   }
+  if (given.kind === "words") found[name] = {...found[name], ...await readWords(name)};
 }
 await browser.close();
 console.log(JSON.stringify(found));

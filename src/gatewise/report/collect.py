@@ -20,8 +20,16 @@ from gatewise.importance import choose_effort, measure_rises, take_bits
 from gatewise.machine import cpu_name
 from gatewise.model import Model
 from gatewise.report.columns import count_values, describe_column, find_image
-from gatewise.report.facts import CircuitFacts, ClassQuality, ColumnFacts, ModelFacts, Report, Sample, ValueQuality
-from gatewise.report.quality import LEAST, match_labels, match_values, rate_classes, rate_values
+from gatewise.report.facts import CircuitFacts, ColumnFacts, ModelFacts, Quality, Report, Sample
+from gatewise.report.quality import (
+    LEAST,
+    MAX_CLASSES,
+    match_labels,
+    match_values,
+    rate_classes,
+    rate_several,
+    rate_values,
+)
 from gatewise.run.engine import Engine
 from gatewise.run.timing import time_call
 
@@ -29,10 +37,9 @@ MAX_GATES = 150_000
 """Larger circuits are not carried by the page."""
 
 MAX_COLUMNS = 4_000
-MAX_CLASSES = 40
 MAX_RATED = 5_000
-MAX_SAMPLED, MIN_SAMPLED, MAX_CELLS = 1_000, 40, 250_000
-"""Rows of the table that the page carries, and their cells."""
+MAX_SAMPLED, MIN_SAMPLED, MAX_BYTES = 1_000, 40, 500_000
+"""Rows of the table that the page carries, and their bytes, which become a third more in the page."""
 
 N_TIMED = 2**14
 SEED = 0
@@ -105,13 +112,16 @@ def _check_image(image: tuple[int, int] | None, model: Model) -> None:
 
 
 def _match(model: Model, y: Any, n_rows: int) -> NDArray[Any]:
-    return match_labels(model.head, y, n_rows) if isinstance(model.head, Classes) else match_values(y, n_rows)
-
-
-def _rate(model: Model, counts: NDArray[np.int32], truth: NDArray[Any]) -> ClassQuality | ValueQuality | None:
     if isinstance(model.head, Classes):
-        return rate_classes(truth, model.head.proba(counts)) if model.head.n_groups <= MAX_CLASSES else None
-    return rate_values(truth, model.head.predict(counts)) if model.head.n_groups == 1 and truth.ndim == 1 else None
+        return match_labels(model.head, y, n_rows)
+    return match_values(y, n_rows, model.head.n_groups)
+
+
+def _rate(model: Model, counts: NDArray[np.int32], truth: NDArray[Any]) -> Quality:
+    if isinstance(model.head, Classes):
+        return rate_classes(truth, model.head.proba(counts))
+    rate = rate_several if truth.ndim == 2 else rate_values
+    return rate(truth, model.head.predict(counts))
 
 
 def _summarize(model: Model, counts: NDArray[np.int32]) -> NDArray[np.float64] | None:
@@ -123,11 +133,10 @@ def _summarize(model: Model, counts: NDArray[np.int32]) -> NDArray[np.float64] |
 
 def _rate_columns(model: Model, planes: Planes, truth: NDArray[Any] | None) -> NDArray[np.float64]:
     """Rise of the loss by column of the table; without true answers, how much the scores change, squared."""
-    rows = (
-        np.arange(len(planes))
-        if truth is None
-        else np.flatnonzero(truth >= 0 if truth.dtype.kind == "i" else np.isfinite(truth))
-    )
+    is_known = np.ones((len(planes), 1), bool)
+    if truth is not None:
+        is_known = (truth >= 0 if truth.dtype.kind == "i" else np.isfinite(truth)).reshape(len(planes), -1)
+    rows = np.flatnonzero(is_known.all(axis=1))
     if len(rows) > MAX_RATED:
         rows = np.sort(np.random.default_rng(SEED).choice(rows, MAX_RATED, replace=False))
     chosen, n_repeats = choose_effort(len(rows), sum(column.n_bits > 0 for column in model.encoder.columns))
@@ -137,10 +146,10 @@ def _rate_columns(model: Model, planes: Planes, truth: NDArray[Any] | None) -> N
     wanted = None if truth is None else truth[rows]
 
     def find_loss(scores: NDArray[np.float64]) -> float:
-        if wanted is None or wanted.ndim != 1:
+        if wanted is None:
             return float(np.square(scores - plain).mean())
         if wanted.dtype.kind == "f":
-            return float(np.square(scores[:, 0] - wanted).mean())
+            return float(np.square(scores - wanted.reshape(scores.shape)).mean())
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         own = powers[np.arange(len(wanted)), wanted] / powers.sum(axis=1)
         return float(-np.log(np.maximum(own, LEAST)).mean())
@@ -161,16 +170,28 @@ def _add_histograms(
 
 
 def _take_sample(numbers: NDArray[np.float64], truth: NDArray[Any] | None) -> Sample:
+    """Rows drawn at random, as many as there are bytes for, but never fewer than a few."""
     n_rows, n_columns = numbers.shape
-    n = min(n_rows, max(MIN_SAMPLED, min(MAX_SAMPLED, MAX_CELLS // max(n_columns, 1))))
-    rows = np.sort(np.random.default_rng(SEED).choice(n_rows, n, replace=False))
-    coded = [np.unique(numbers[rows, i], return_inverse=True) for i in range(n_columns)]
+    order = np.random.default_rng(SEED).permutation(n_rows)
+    n = min(n_rows, MAX_SAMPLED)
+    while True:
+        rows = np.sort(order[:n])
+        coded = [_code(numbers[rows, i]) for i in range(n_columns)]
+        n_bytes = sum(values.nbytes + codes.nbytes for values, codes in coded)
+        if n_bytes <= MAX_BYTES or n <= MIN_SAMPLED:
+            break
+        n = max(MIN_SAMPLED, min(n - 1, n * MAX_BYTES // n_bytes))
     return Sample(
         rows=rows.astype(np.int32),
         values=tuple(values for values, _ in coded),
-        codes=tuple(codes.astype(np.uint16) for _, codes in coded),
+        codes=tuple(codes for _, codes in coded),
         truth=None if truth is None or truth.ndim != 1 else truth[rows].astype(np.float64),
     )
+
+
+def _code(numbers: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.uint8 | np.uint16]]:
+    values, codes = np.unique(numbers, return_inverse=True)
+    return values, codes.astype(np.uint8 if len(values) <= 256 else np.uint16)
 
 
 def _describe_model(model: Model, table: Table | None) -> ModelFacts:
@@ -230,5 +251,5 @@ def _say_what_is_left_out(model: Model, *, is_small: bool, has_rows: bool, has_t
     elif not has_truth:
         sentences.append("No true answers were given, so nothing is said about how good the answers are.")
     if isinstance(model.head, Classes) and model.head.n_groups > MAX_CLASSES and has_truth:
-        sentences.append(f"There are {model.head.n_groups} classes; quality is shown for up to {MAX_CLASSES}.")
+        sentences.append(f"There are {model.head.n_groups} classes; confusions are shown for up to {MAX_CLASSES}.")
     return tuple(sentences)

@@ -95,10 +95,20 @@ def count_values(
     means: list[float | None] = []
     if answers is not None:
         sums = np.bincount(place[in_bins], answers[in_bins], n_bins)
-        means = [total / n if n else None for total, n in zip(sums.tolist(), counts.tolist(), strict=True)]
-    n_missing = int(is_missing.sum())
-    other = len(numbers) - n_missing - int(in_bins.sum())
-    return Histogram(edges, counts.tolist(), means, other, n_missing), low, high, is_whole
+        means = [_divide(*each) for each in zip(sums.tolist(), counts.tolist(), strict=True)]
+    is_other = ~is_missing & ~in_bins
+    mean_other, mean_missing = (
+        None if answers is None else _divide(float(answers[rows].sum()), int(rows.sum()))
+        for rows in (is_other, is_missing)
+    )
+    n_other, n_missing = int(is_other.sum()), int(is_missing.sum())
+    histogram = Histogram(edges, counts.tolist(), means, n_other, n_missing, mean_other, mean_missing)
+    return histogram, low, high, is_whole
+
+
+def _divide(total: float, n: int) -> float | None:
+    """A mean as it is drawn: four digits are enough."""
+    return float(f"{total / n:.4g}") if n else None
 
 
 def find_image(encoder: Encoder) -> tuple[int, int] | None:

@@ -75,6 +75,8 @@ class Histogram:
         Mean answer in each bin, None without rows: the share of the last of two classes, or the predicted value.
     n_other, n_missing : int
         Rows of categories that the model does not know, and rows without a value.
+    mean_other, mean_missing : float or None
+        Their mean answers.
     """
 
     edges: list[float]
@@ -82,6 +84,8 @@ class Histogram:
     means: list[float | None]
     n_other: int
     n_missing: int
+    mean_other: float | None
+    mean_missing: float | None
 
 
 @dataclass(frozen=True)
@@ -151,7 +155,7 @@ class ClassQuality:
         Rows with a known class, and rows whose class the model does not know, which are left out.
     accuracy, log_loss : float
     confusion : list of lists of int
-        Rows by true class, then by predicted class.
+        Rows by true class, then by predicted class; empty if there are very many classes.
     calibration : list of (mean probability, share that came true, rows)
         Of the last of two classes, or of the predicted class of several.
     cuts : list of (probability, true positives, false positives)
@@ -171,6 +175,7 @@ class ClassQuality:
 class ValueQuality:
     """How good the values are that a regression predicts: R² (None if the target is constant), errors, residuals.
 
+    `below` is the share of rows whose true value is not above the predicted one: of a quantile, what it should be.
     `points` are true and predicted values of some rows, `edges` and `counts` the histogram of true minus predicted.
     """
 
@@ -178,21 +183,50 @@ class ValueQuality:
     r2: float | None
     rmse: float
     mae: float
+    below: float
     points: list[tuple[float, float]]
     edges: list[float]
     counts: list[int]
+
+
+@dataclass(frozen=True)
+class SeveralQuality:
+    """How good several values are that a model predicts for each row, one after the other."""
+
+    n_rows: int
+    values: tuple[ValueQuality, ...]
+
+
+@dataclass(frozen=True)
+class LabelQuality:
+    """How good several yes-or-no labels are, which a model gives by values above 0.
+
+    `exact` is the share of rows all of whose labels are right. Of each label, `hits` are the rows that rightly have it,
+    `answered` all that are said to have it, `owners` all that truly have it.
+    """
+
+    n_rows: int
+    exact: float
+    hits: tuple[int, ...]
+    answered: tuple[int, ...]
+    owners: tuple[int, ...]
+
+
+Quality = ClassQuality | ValueQuality | SeveralQuality | LabelQuality
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
     """Some rows of the table, as the numbers that the encoder compares; for each column its distinct ones and codes.
 
+    Codes have a byte each, or two if there are more than 256 values.
+
     `rows` are positions in the table, `truth` is the true class by its position, -1 if unknown, or the true value.
     """
 
     rows: NDArray[np.int32]
     values: tuple[NDArray[np.float64], ...]
-    codes: tuple[NDArray[np.uint16], ...]
+    codes: tuple[NDArray[np.uint8 | np.uint16], ...]
     truth: NDArray[np.float64] | None
 
 
@@ -209,7 +243,7 @@ class Report:
         If a row is an image of one channel.
     circuit : CircuitFacts or None
         None if it is too large to be carried.
-    quality : ClassQuality, ValueQuality or None
+    quality : ClassQuality, ValueQuality, SeveralQuality, LabelQuality or None
     sample : Sample or None
     history : tuple of dict
         Records of training, see `gatewise.train.History.to_json`.
@@ -226,7 +260,7 @@ class Report:
     columns: tuple[ColumnFacts, ...]
     image: tuple[int, int] | None
     circuit: CircuitFacts | None
-    quality: ClassQuality | ValueQuality | None
+    quality: Quality | None
     sample: Sample | None
     history: tuple[dict[str, Any], ...]
     proofs: tuple[dict[str, Any], ...]

@@ -24,7 +24,7 @@ def plot_report(report: Report) -> "Figure":
     rated = any(column.rise is not None for column in report.columns)
     panels = [_plot_importance] * rated
     if isinstance(report.quality, ClassQuality):
-        panels += [_plot_confusion, _plot_calibration]
+        panels += [_plot_confusion] * bool(report.quality.confusion) + [_plot_calibration]
     elif isinstance(report.quality, ValueQuality):
         panels += [_plot_values, _plot_residuals]
     if not panels:

@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gatewise.heads import Classes
-from gatewise.report.facts import ClassQuality, ValueQuality
+from gatewise.report.facts import ClassQuality, LabelQuality, SeveralQuality, ValueQuality
 
 N_BINS = 10
 N_RESIDUALS = 31
 MAX_CUTS = 200
 MAX_POINTS = 600
+MAX_CLASSES = 40
+"""Of more, the confusions are too many to be looked at."""
+
 LEAST = 1e-15
 """Probabilities are drawn away from 0 before their logarithm."""
 
@@ -37,17 +40,22 @@ def match_labels(head: Classes, y: Any, n_rows: int) -> NDArray[np.int64]:
     return found
 
 
-def match_values(y: Any, n_rows: int) -> NDArray[np.float64]:
-    """True values of a regression, as float64; NaN where one is missing.
+def match_values(y: Any, n_rows: int, n_groups: int) -> NDArray[np.float64]:
+    """True values of a regression, or of several, as float64; NaN where one is missing.
 
     Examples
     --------
-    >>> match_values([1, None], 2).tolist()
+    >>> match_values([1, None], 2, 1).tolist()
     [1.0, nan]
     """
     values = np.asarray(y)
     numbers: NDArray[np.float64] = values.astype(np.float64)
     _check_length(numbers, n_rows)
+    if numbers.ndim == 2 and numbers.shape[1] == 1 == n_groups:
+        numbers = numbers[:, 0]
+    if numbers.shape[1:] != ((n_groups,) if n_groups > 1 else ()):
+        expected = f"{n_groups} columns, as the model has values" if n_groups > 1 else "one value per row"
+        raise ValueError(f"y must have {expected}, got shape {values.shape}")
     return numbers
 
 
@@ -70,7 +78,8 @@ def rate_classes(truth: NDArray[np.int64], proba: NDArray[np.float64]) -> ClassQ
     truth, proba = truth[known], proba[known]
     n_classes = proba.shape[1]
     predicted = proba.argmax(axis=1)
-    confusion = np.bincount(truth * n_classes + predicted, minlength=n_classes**2).reshape(n_classes, n_classes)
+    pairs = np.bincount(truth * n_classes + predicted, minlength=n_classes**2)
+    confusion = pairs.reshape(n_classes, n_classes).tolist() if n_classes <= MAX_CLASSES else []
     own = proba[np.arange(len(truth)), truth]
     is_binary = n_classes == 2
     stated = proba[:, 1] if is_binary else proba.max(axis=1)
@@ -80,7 +89,7 @@ def rate_classes(truth: NDArray[np.int64], proba: NDArray[np.float64]) -> ClassQ
         n_unknown=int((~known).sum()),
         accuracy=float((predicted == truth).mean()),
         log_loss=float(-np.log(np.maximum(own, LEAST)).mean()),
-        confusion=confusion.tolist(),
+        confusion=confusion,
         calibration=_calibrate(stated, came_true),
         cuts=_cut(stated, came_true) if is_binary else [],
     )
@@ -112,10 +121,33 @@ def rate_values(truth: NDArray[np.float64], predicted: NDArray[np.float64]) -> V
         r2=1 - float(np.square(residuals).sum()) / total if total > 0 else None,
         rmse=float(np.sqrt(np.square(residuals).mean())),
         mae=float(np.abs(residuals).mean()),
+        below=float((residuals <= 0).mean()),
         points=list(zip(truth[shown].tolist(), predicted[shown].tolist(), strict=True)),
         edges=edges.tolist(),
         counts=counts.tolist(),
     )
+
+
+def rate_several(truth: NDArray[np.float64], predicted: NDArray[np.float64]) -> SeveralQuality | LabelQuality:
+    """Errors of several values per row; if all true ones are 0 or 1, they are labels, which values above 0 say.
+
+    Parameters
+    ----------
+    truth, predicted : float64 arrays, shape (n_rows, n_values)
+
+    Examples
+    --------
+    >>> rate_several(np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([[-2.0, 1.0], [3.0, -1.0]]))
+    LabelQuality(n_rows=2, exact=0.5, hits=(1, 1), answered=(1, 1), owners=(1, 2))
+    """
+    known = np.isfinite(truth).all(axis=1)
+    truth, predicted = truth[known], predicted[known]
+    if not np.isin(truth, (0, 1)).all() or not len(truth):
+        ratings = tuple(rate_values(*columns) for columns in zip(truth.T, predicted.T, strict=True))
+        return SeveralQuality(len(truth), ratings)
+    owns, says = truth > 0, predicted > 0
+    hits, answered, owners = (tuple(each.sum(axis=0).tolist()) for each in (owns & says, says, owns))
+    return LabelQuality(len(truth), float((owns == says).all(axis=1).mean()), hits, answered, owners)
 
 
 def _calibrate(stated: NDArray[np.float64], came_true: NDArray[np.bool_]) -> list[tuple[float, float, int]]:

@@ -1,9 +1,9 @@
 // The circuit: how its gates are spread over the levels, its outputs by their votes, the cone of one of them, and a
 // gate in words with its truth table.
-import {button, clip, count, figure, h, integer, section} from "./dom";
+import {button, clip, count, figure, h, integer, isolate, section} from "./dom";
 import {Drawing} from "./drawing";
-import {evaluateGate} from "./evaluator";
-import type {Facts} from "./facts";
+import {evaluateGate, N_CONSTANTS} from "./evaluator";
+import type {Facts, ModelFacts} from "./facts";
 import {decidersOf, layOut, operandsOf} from "./layout";
 import type {State} from "./state";
 import {FORMULAS, sayWire} from "./words";
@@ -11,12 +11,17 @@ import {FORMULAS, sayWire} from "./words";
 const [MAX_WHOLE, MAX_CONE, MAX_OUTPUTS, MAX_LEVELS, DEPTH] = [70, 90, 200, 60, 3];
 const OPERATORS = ["and", "or", "xor", "copy", "constant"] as const;
 
-/** Gates of each level by kind, as bars. */
-export function makeLevels(facts: Facts): HTMLElement {
-  const levels = facts.model.gates_of_levels;
-  const size = Math.ceil(levels.length / MAX_LEVELS) || 1;
-  const most = Math.max(1, ...merge(levels, size).map(({total}) => total));
-  const rows = merge(levels, size).map(({name, total, kinds}) => {
+/** Gates of each level by kind; null if there are none. */
+export function makeLevels({model}: Facts): HTMLElement | null {
+  if (!model.n_gates) return null;
+  return makeStacks("Gates of each level, with inverters in them", model.gates_of_levels, "level");
+}
+
+/** Gates by kind, as bars, one for each level or layer. */
+export function makeStacks(caption: string, levels: number[][], noun: string): HTMLElement {
+  const merged = merge(levels, Math.ceil(levels.length / MAX_LEVELS) || 1, noun);
+  const most = Math.max(1, ...merged.map(({total}) => total));
+  const rows = merged.map(({name, total, kinds}) => {
     const track = h("span", {class: "stack"});
     for (const operator of OPERATORS) {
       if (!kinds[operator]) continue;
@@ -29,10 +34,10 @@ export function makeLevels(facts: Facts): HTMLElement {
   });
   const keys = OPERATORS.filter((each) => levels.some((kinds) => kinds.some((n, gate) => n && FORMULAS[gate].operator === each)));
   const legend = h("p", {class: "legend"}, ...keys.map((each) => h("span", {}, h("i", {class: `part ${each}`}), each)));
-  return figure("Gates of each level, with inverters in them", h("ul", {class: "bars levels"}, ...rows), legend);
+  return figure(caption, h("ul", {class: "bars levels"}, ...rows), legend);
 }
 
-function merge(levels: number[][], size: number): {name: string; total: number; kinds: Record<string, number>}[] {
+function merge(levels: number[][], size: number, noun: string): {name: string; total: number; kinds: Record<string, number>}[] {
   const merged = [];
   for (let first = 0; first < levels.length; first += size) {
     const kinds: Record<string, number> = {};
@@ -44,7 +49,7 @@ function merge(levels: number[][], size: number): {name: string; total: number; 
       });
     }
     const last = Math.min(first + size, levels.length);
-    merged.push({name: last > first + 1 ? `levels ${first + 1}–${last}` : `level ${first + 1}`, total, kinds});
+    merged.push({name: last > first + 1 ? `${noun}s ${first + 1}–${last}` : `${noun} ${first + 1}`, total, kinds});
   }
   return merged;
 }
@@ -57,9 +62,9 @@ interface Output {
 
 export function makeCircuit(state: State): HTMLElement {
   const {facts, evaluator} = state;
-  const groups = facts.model.kind === "classes" ? facts.model.labels.map(String) : Array.from({length: facts.model.n_groups}, (_, k) => `value ${k + 1}`);
+  const groups = nameGroups(facts.model);
   const outputs: Output[] = Array.from(evaluator.wires, (wire, k) => ({wire, group: evaluator.groups[k], votes: evaluator.votes[k]}));
-  outputs.sort((x, y) => y.votes - x.votes || x.wire - y.wire);
+  outputs.sort((x, y) => Number(isConstant(x)) - Number(isConstant(y)) || y.votes - x.votes || x.wire - y.wire);
   const isWhole = facts.model.n_gates <= MAX_WHOLE;
 
   const details = h("div", {class: "details", "aria-live": "polite"});
@@ -74,7 +79,7 @@ export function makeCircuit(state: State): HTMLElement {
 
   const draw = (): void => {
     const pins = only.checked ? (wire: number) => decidersOf(evaluator, wire, state.wires) : (wire: number) => operandsOf(evaluator, wire);
-    const roots = showsAll ? [...new Set(outputs.map(({wire}) => wire))] : [root];
+    const roots = showsAll ? [...new Set(outputs.filter((each) => !isConstant(each)).map(({wire}) => wire))] : [root];
     const layout = layOut(evaluator, roots, pins, showsAll ? 4 * MAX_WHOLE : MAX_CONE);
     drawing.show(layout, showsAll ? "The whole circuit" : "What one output depends on");
     const gates = [...layout.places.keys()].filter((wire) => wire >= evaluator.first).length;
@@ -116,9 +121,17 @@ export function makeCircuit(state: State): HTMLElement {
   );
 }
 
+/** What outputs give their votes to. */
+export function nameGroups({kind, labels, n_groups}: ModelFacts): string[] {
+  if (kind === "classes") return labels.map(String);
+  return n_groups === 1 ? ["the value"] : Array.from({length: n_groups}, (_, k) => `value ${k + 1}`);
+}
+
+const isConstant = ({wire}: Output): boolean => wire < N_CONSTANTS;
+
 /** The class that is answered, unless all its outputs are constants; else the one with the most outputs. */
 function chooseGroup(state: State, outputs: Output[], n: number): number {
-  const sizes = Array.from({length: n}, (_, k) => outputs.filter(({group, wire}) => group === k && wire > 1).length);
+  const sizes = Array.from({length: n}, (_, k) => outputs.filter((each) => each.group === k && !isConstant(each)).length);
   const {winner} = state.answer;
   return state.facts.model.kind === "classes" && sizes[winner] ? winner : sizes.indexOf(Math.max(...sizes));
 }
@@ -128,21 +141,32 @@ function makeOutputs(state: State, outputs: Output[], groups: string[], group: n
   const select = h("select", {id: "group"}, ...groups.map((name, k) => h("option", {value: k, selected: k === group}, clip(name, 50))));
   const list = h("ul", {class: "outputs", tabindex: 0, "aria-label": "Outputs"});
   const sum = h("p", {class: "quiet"});
+  let own: Output[] = [];
+  let items: [number, HTMLElement, HTMLElement][] = [];
+  const mark = (): void => {
+    for (const [wire, item, told] of items) {
+      item.classList.toggle("on", state.wires[wire] === 1);
+      told.textContent = state.wires[wire] ? " true" : " false";
+    }
+    const on = own.filter(({wire}) => state.wires[wire]);
+    const votes = on.reduce((total, output) => total + output.votes, 0);
+    const rest = own.length > MAX_OUTPUTS ? ` The ${MAX_OUTPUTS} with the most votes are listed.` : "";
+    sum.textContent = `${integer(on.length)} of ${count(own.length, "output")} true: ${count(votes, "vote")}.${rest}`;
+  };
   const fill = (): void => {
-    const own = outputs.filter(({group}) => group === Number(select.value));
-    list.replaceChildren(...own.slice(0, MAX_OUTPUTS).map(({wire, votes}) => {
+    own = outputs.filter((output) => output.group === Number(select.value));
+    items = own.slice(0, MAX_OUTPUTS).map(({wire, votes}) => {
       const words = sayWire(state.evaluator, wire, state.questions, DEPTH);
-      const item = h("button", {type: "button", class: state.wires[wire] ? "on" : "", click: () => open(wire), title: words},
-        h("b", {}, integer(votes)), h("span", {}, clip(words, 110)), h("span", {class: "sr"}, state.wires[wire] ? " true" : " false"));
-      return h("li", {}, item);
-    }));
-    const [all, on] = [own.length, own.filter(({wire}) => state.wires[wire]).length];
-    const votes = own.reduce((total, output) => total + (state.wires[output.wire] ? output.votes : 0), 0);
-    const rest = all > MAX_OUTPUTS ? ` The ${MAX_OUTPUTS} with the most votes are listed.` : "";
-    sum.textContent = `${integer(on)} of ${count(all, "output")} true: ${count(votes, "vote")}.${rest}`;
+      const told = h("span", {class: "sr"});
+      const item = h("button", {type: "button", click: () => open(wire), title: words}, h("b", {}, integer(votes)), h("span", {}, clip(words, 110)), told);
+      return [wire, item, told];
+    });
+    list.replaceChildren(...items.map(([, item]) => h("li", {}, item)));
+    mark();
   };
   select.addEventListener("change", fill);
-  state.subscribe(fill);
+  fill();
+  state.subscribe(mark);
   return h("div", {class: "outputs-box"}, h("label", {for: "group"}, "Outputs of"), select, sum, list);
 }
 
@@ -152,7 +176,7 @@ function describe(state: State, wire: number, groups: string[], open: (wire: num
   const title = h("h3", {}, wire < evaluator.first ? "A question about the row" : `Gate ${wire - evaluator.first}`);
   const words = h("p", {class: "words"}, sayWire(evaluator, wire, questions, 6));
   const votes = Array.from(evaluator.wires, (each, k) => [each, k]).filter(([each]) => each === wire)
-    .map(([, k]) => `${count(evaluator.votes[k], "vote")} for ${clip(groups[evaluator.groups[k]], 40)}`);
+    .map(([, k]) => `${count(evaluator.votes[k], "vote")} for ${isolate(clip(groups[evaluator.groups[k]], 40))}`);
   const role = h("p", {class: "quiet"}, `Now ${wires[wire] ? "true" : "false"}.${votes.length ? ` ${votes.join(", ")}.` : ""}`);
   if (wire < evaluator.first) return [title, words, role];
   const i = wire - evaluator.first;

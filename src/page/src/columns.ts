@@ -1,7 +1,7 @@
 // What the model looks at: columns by importance, with their questions on their histograms; of images a map.
 import type {Column, Facts} from "./facts";
-import {button, clip, count, figure, h, integer, s, section, short} from "./dom";
-import {askAll} from "./words";
+import {button, clip, count, figure, h, integer, isolate, s, section, short} from "./dom";
+import {askAll, sayCategory} from "./words";
 
 const SHOWN = 12;
 
@@ -52,24 +52,30 @@ function makeHistogram(facts: Facts, column: Column): HTMLElement {
     root.append(s("rect", {class: "bar", x: at(edges[k]) + 0.5, y: height - size, width: Math.max(at(edges[k + 1]) - at(edges[k]) - 1, 0.5), height: size}));
   });
   for (const threshold of column.thresholds) root.append(s("line", {class: "threshold", x1: at(threshold), x2: at(threshold), y1: height, y2: height + 5}));
-  const known = means.filter((mean) => mean !== null);
-  const [least, greatest] = facts.model.kind === "classes" ? [0, 1] : [Math.min(...known), Math.max(...known)];
+  const [least, greatest] = rangeOfMeans(facts);
   const points = means.flatMap((mean, k) => (mean === null ? [] : [[at((edges[k] + edges[k + 1]) / 2), height - ((mean - least) / (greatest - least || 1)) * height]]));
   if (points.length > 1) root.append(s("path", {class: "line mean", d: points.map(([x, y], k) => `${k ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("")}));
   const [from, to] = column.kind === "time" ? ["", ""] : [Math.max(low, column.low), Math.min(high, column.high)].map((end) => short(Number(end.toPrecision(4))));
   root.append(s("text", {x: 0, y: height + 15}, from), s("text", {x: width, y: height + 15, "text-anchor": "end"}, to));
   const missing = histogram.n_missing ? `, ${count(histogram.n_missing, "row")} without a value` : "";
-  const label = facts.model.kind === "classes" ? `probability of ${clip(String(facts.model.labels[1]), 24)}` : "mean value";
+  const label = facts.model.kind === "classes" ? `probability of ${isolate(clip(String(facts.model.labels[1]), 24))}` : `mean value, ${short(least)} to ${short(greatest)}`;
   return figure(`rows${points.length > 1 ? `; line: ${label}` : ""}${missing}`, root);
 }
 
+/** The same range for all columns, so that a column of no effect has a line without hills. */
+function rangeOfMeans({model, columns}: Facts): [number, number] {
+  if (model.kind === "classes") return [0, 1];
+  const means = columns.flatMap(({histogram}) => histogram?.means ?? []).filter((mean) => mean !== null);
+  return [Math.min(...means), Math.max(...means)];
+}
+
 function makeCategories(facts: Facts, column: Column): HTMLElement {
-  const {counts, means, n_other, n_missing} = column.histogram!;
+  const {counts, means, n_other, n_missing, mean_other, mean_missing} = column.histogram!;
   const most = Math.max(1, n_other, ...counts);
-  const rows = column.values.map((value, k): [string, number, number | null] => [value, counts[k], means[k] ?? null]);
+  const rows = column.values.map((value, k): [string, number, number | null] => [sayCategory(value), counts[k], means[k] ?? null]);
   rows.sort((x, y) => y[1] - x[1]);
-  if (n_other) rows.push(["any other", n_other, null]);
-  if (n_missing) rows.push(["missing", n_missing, null]);
+  if (n_other) rows.push(["any other", n_other, mean_other]);
+  if (n_missing) rows.push(["missing", n_missing, mean_missing]);
   const items = rows.slice(0, 8).map(([value, n, mean]) => {
     const fill = h("span", {class: "fill"});
     fill.style.width = `${(100 * n) / most}%`;
@@ -77,7 +83,7 @@ function makeCategories(facts: Facts, column: Column): HTMLElement {
     return h("li", {title: `${value}: ${count(n, "row")}`}, h("span", {class: "name"}, clip(value, 20)), h("span", {class: "track"}, fill), h("span", {class: "told"}, told));
   });
   const rest = rows.length > 8 ? `, ${rows.length - 8} more` : "";
-  const label = facts.model.kind === "classes" && facts.model.labels.length === 2 ? `; number: probability of ${clip(String(facts.model.labels[1]), 24)}` : means.length ? "; number: mean value" : "; number: rows";
+  const label = facts.model.kind === "classes" && facts.model.labels.length === 2 ? `; number: probability of ${isolate(clip(String(facts.model.labels[1]), 24))}` : means.length ? "; number: mean value" : "; number: rows";
   return figure(`rows${label}${rest}`, h("ul", {class: "bars small"}, ...items));
 }
 
@@ -85,8 +91,8 @@ function makeMaps(facts: Facts, image: [number, number]): HTMLElement {
   const rises = facts.columns.map((column) => Math.max(column.rise ?? 0, 0));
   const questions = facts.columns.map((column) => column.questions.length);
   const used = questions.filter((n) => n).length;
-  const maps = [makeMap(questions, image, `Questions about each pixel: ${integer(used)} of ${count(questions.length, "pixel")} are read`)];
-  if (facts.columns.some(({rise}) => rise !== null)) maps.push(makeMap(rises, image, "Importance of each pixel"));
+  const maps = [makeMap(questions, image, `Questions about each pixel, up to ${integer(Math.max(...questions))}; ${integer(used)} of ${count(questions.length, "pixel")} are read`)];
+  if (facts.columns.some(({rise}) => rise !== null)) maps.push(makeMap(rises, image, `Importance of each pixel, up to ${short(Number(Math.max(...rises).toPrecision(2)))}`));
   return h("div", {class: "maps"}, ...maps);
 }
 

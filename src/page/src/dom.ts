@@ -49,12 +49,27 @@ export const count = (n: number, noun: string): string =>
 export const integer = (n: number): string => whole.format(n);
 export const percent = (share: number, digits = 1): string => `${(100 * share).toFixed(digits)} %`;
 
-/** A number as people write it: four significant digits, more only if it is a large whole number. */
+/** A number as people write it: four significant digits, more only if it is large. */
 export function short(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "missing" : value > 0 ? "∞" : "−∞";
-  if (Number.isInteger(value) && Math.abs(value) < 1e15) return whole.format(value).replace("-", "−");
-  return String(Number(value.toPrecision(4))).replace("-", "−");
+  if (Math.abs(value) >= 1000 && Math.abs(value) < HUGE) return whole.format(Math.round(value)).replace("-", "−");
+  return exact(Number(value.toPrecision(4)));
 }
+
+const [TINY, HUGE] = [1e-4, 1e15];
+
+/** A number with all its digits, those that are very small or large as powers of ten. */
+export function exact(value: number): string {
+  const size = Math.abs(value);
+  if (value === 0 || (size >= TINY && size < HUGE)) return String(value).replace("-", "−");
+  const [digits, power] = value.toExponential().split("e");
+  const raised = power.replace(/\D/g, (sign) => (sign === "-" ? "⁻" : "")).replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]);
+  return `${digits.replace("-", "−")} · 10${raised}`;
+}
+
+const IS_RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+/** A name inside a sentence: one that is read from right to left must not turn the rest around. */
+export const isolate = (text: string): string => (IS_RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text);
 
 /** Names as people read them, the longest ones cut. */
 export const clip = (text: string, length = 40): string => (text.length > length ? `${text.slice(0, length - 1)}…` : text);

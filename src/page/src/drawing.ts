@@ -6,7 +6,7 @@ import type {State} from "./state";
 import type {Operator} from "./words";
 import {FORMULAS} from "./words";
 
-const [STEP_X, STEP_Y, TEXT_WIDTH, MARGIN] = [104, 40, 210, 16];
+const [STEP_X, STEP_Y, TEXT_WIDTH, MARGIN, WIDTH] = [104, 40, 210, 16, 820];
 const N_SHOWN = 30;  // characters of what an input asks
 const SHAPES: Record<Operator, string> = {
   and: "M0 0H14A14 13 0 0 1 14 26H0Z",
@@ -65,9 +65,10 @@ export class Drawing {
     first?.setAttribute("tabindex", "0");
     const height = layout.n_rows * STEP_Y + 2 * MARGIN;
     const width = TEXT_WIDTH + (layout.n_columns - 1) * STEP_X + 90;
-    const space = Math.max(0, 820 - width);  // so that few gates are not drawn huge
+    const room = Math.min(WIDTH, document.documentElement.clientWidth - 44);
+    const space = Math.max(0, room - width);  // so that few gates are not drawn huge
     this.whole = {x: -space / 2, y: 0, width: width + space, height};
-    this.root.style.setProperty("--natural", `${height}px`);
+    this.root.style.setProperty("--natural", `${(height * room) / (width + space)}px`);
     this.fit();
     this.color();
   }
@@ -92,19 +93,30 @@ export class Drawing {
     this.root.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
   }
 
-  private at({column, row}: Place): [number, number] {
+  private at({column, row}: Pick<Place, "column" | "row">): [number, number] {
     return [TEXT_WIDTH + (column - 1) * STEP_X + 40, MARGIN + row * STEP_Y + STEP_Y / 2];
   }
 
-  private route({from, to, pin}: Edge): string {
+  private route({from, to, pin, stops}: Edge): string {
     const [source, target] = [this.layout!.places.get(from)!, this.layout!.places.get(to)!];
     let [x0, y0] = this.at(source);
     x0 = source.column === 0 ? TEXT_WIDTH - 6 : x0 + this.endOf(from);
     const [x1, middle] = this.at(target);
     const reads = this.formulaOf(to).reads.length;
     const y1 = middle + (reads < 2 ? 0 : pin === "a" ? -6 : 6);
-    const bend = Math.min(60, (x1 - x0) / 2);
-    return `M${x0} ${y0}C${x0 + bend} ${y0} ${x1 - bend} ${y1} ${x1} ${y1}`;
+    let path = `M${x0} ${y0}`;
+    const curve = (x: number, y: number): void => {
+      const bend = Math.min(60, (x - x0) / 2);
+      path += `C${x0 + bend} ${y0} ${x - bend} ${y} ${x} ${y}`;
+    };
+    for (const stop of stops) {
+      const [x, y] = this.at(stop);
+      curve(x, y);
+      [x0, y0] = [x + ENDS.or, y];
+      path += `H${x0}`;
+    }
+    curve(x1, y1);
+    return path;
   }
 
   private formulaOf(wire: number): (typeof FORMULAS)[number] {

@@ -27,6 +27,8 @@ export interface Histogram {
   means: (number | null)[];
   n_other: number;
   n_missing: number;
+  mean_other: number | null;
+  mean_missing: number | null;
 }
 
 export interface Column {
@@ -71,9 +73,23 @@ export interface ValueQuality {
   r2: number | null;
   rmse: number;
   mae: number;
+  below: number;
   points: [number, number][];
   edges: number[];
   counts: number[];
+}
+
+export interface SeveralQuality {
+  n_rows: number;
+  values: ValueQuality[];
+}
+
+export interface LabelQuality {
+  n_rows: number;
+  exact: number;
+  hits: number[];
+  answered: number[];
+  owners: number[];
 }
 
 export interface SampleFacts {
@@ -108,7 +124,7 @@ export interface Facts {
   columns: Column[];
   image: [number, number] | null;
   circuit: CircuitFacts | null;
-  quality: ClassQuality | ValueQuality | null;
+  quality: ClassQuality | ValueQuality | SeveralQuality | LabelQuality | null;
   sample: SampleFacts | null;
   history: TrainingRecord[];
   proofs: Proof[];
@@ -122,21 +138,26 @@ function decode(text: string): ArrayBuffer {
 
 export const toBytes = (text: string): Uint8Array => new Uint8Array(decode(text));
 export const toWires = (text: string): Int32Array => new Int32Array(decode(text));
-export const toCodes = (text: string): Uint16Array => new Uint16Array(decode(text));
 export const toNumbers = (text: string): Float64Array => new Float64Array(decode(text));
+
+/** Codes have a byte each, or two if there are more than 256 values. */
+function toCodes(text: string, n: number): ArrayLike<number> {
+  const bytes = toBytes(text);
+  return bytes.length === n ? bytes : new Uint16Array(bytes.buffer);
+}
 
 /** The rows of the table that the page carries. */
 export class Sample {
   readonly rows: Int32Array;
   readonly truth: Float64Array | null;
   private readonly values: Float64Array[];
-  private readonly codes: Uint16Array[];
+  private readonly codes: ArrayLike<number>[];
 
   constructor(facts: SampleFacts) {
     this.rows = toWires(facts.rows);
     this.truth = facts.truth === null ? null : toNumbers(facts.truth);
     this.values = facts.values.map(toNumbers);
-    this.codes = facts.codes.map(toCodes);
+    this.codes = facts.codes.map((text) => toCodes(text, this.rows.length));
   }
 
   /** Numbers of a row, as the encoder compares them. */

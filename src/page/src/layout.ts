@@ -14,7 +14,15 @@ export interface Edge {
   from: number;
   to: number;
   pin: "a" | "b";
+  stops: Stop[];  // where it passes through columns between its ends
 }
+
+interface Stop {
+  column: number;
+  row: number;
+}
+
+type Link = {from: number; to: number};
 
 export interface Layout {
   places: Map<number, Place>;
@@ -60,12 +68,17 @@ export function layOut(evaluator: Evaluator, roots: number[], pins: Pins, most: 
     }
     for (const [wire] of fresh) if (!shown.has(wire)) { shown.add(wire); queue.push(wire); }
   }
-  const edges = queue.flatMap((to) => (cut.has(to) ? [] : pins(to).map(([from, pin]) => ({from, to, pin}))));
+  const edges: Edge[] = queue.flatMap((to) => (cut.has(to) ? [] : pins(to).map(([from, pin]) => ({from, to, pin, stops: []}))));
   const levels = findLevels(queue, edges);
   const columns: number[][] = [];
   for (const wire of [...queue].sort((x, y) => x - y)) (columns[levels.get(wire)!] ??= []).push(wire);
   for (let k = 0; k < columns.length; ++k) columns[k] ??= [];
-  const rows = orderRows(columns, edges);
+  const ways = edges.map((edge) => addWay(edge, levels, columns));
+  const rows = orderRows(columns, ways.flatMap((way) => way.slice(1).map((to, k) => ({from: way[k], to}))));
+  edges.forEach((edge, k) => {
+    const first = levels.get(edge.from)! + 1;
+    edge.stops = ways[k].slice(1, -1).map((way, step) => ({column: first + step, row: rows.get(way)!}));
+  });
   const places = new Map<number, Place>();
   for (const wire of queue) {
     places.set(wire, {wire, column: levels.get(wire)!, row: rows.get(wire)!, isCut: cut.has(wire)});
@@ -73,7 +86,7 @@ export function layOut(evaluator: Evaluator, roots: number[], pins: Pins, most: 
   const highest = Math.max(0, ...rows.values());
   return {places, edges, n_columns: columns.length, n_rows: highest + 1, n_cut: cut.size};
 
-  function findLevels(wires: number[], between: Edge[]): Map<number, number> {
+  function findLevels(wires: number[], between: Link[]): Map<number, number> {
     const operands = new Map<number, number[]>();
     for (const {from, to} of between) operands.set(to, [...(operands.get(to) ?? []), from]);
     const found = new Map<number, number>();
@@ -86,25 +99,39 @@ export function layOut(evaluator: Evaluator, roots: number[], pins: Pins, most: 
   }
 }
 
+/** What an edge passes, in each column between its ends a place of its own, which edges from the same wire share. */
+function addWay({from, to}: Link, levels: Map<number, number>, columns: number[][]): number[] {
+  const way = [from];
+  for (let column = levels.get(from)! + 1; column < levels.get(to)!; ++column) {
+    const stop = -1 - from * columns.length - column;
+    if (!columns[column].includes(stop)) columns[column].push(stop);
+    way.push(stop);
+  }
+  return [...way, to];
+}
+
+const sizeOf = (wire: number): number => (wire < 0 ? 0.4 : 1);  // in rows; places that edges pass are lower
+const sum = (numbers: number[]): number => numbers.reduce((total, each) => total + each, 0);
+
 /** Rows by the mean of the neighbors' rows, from left to right and back, a few times; then spread over the height. */
-function orderRows(columns: number[][], edges: Edge[]): Map<number, number> {
+function orderRows(columns: number[][], edges: Link[]): Map<number, number> {
   const [below, above] = [new Map<number, number[]>(), new Map<number, number[]>()];
   for (const {from, to} of edges) {
     below.set(to, [...(below.get(to) ?? []), from]);
     above.set(from, [...(above.get(from) ?? []), to]);
   }
-  const most = Math.max(...columns.map((wires) => wires.length));
+  const most = Math.max(...columns.map((wires) => sum(wires.map(sizeOf))));
   const rows = new Map<number, number>();
-  const spread = (wires: number[]): void =>
+  for (const wires of columns) {
     wires.forEach((wire, k) => rows.set(wire, ((k + 0.5) * most) / wires.length - 0.5));
-  columns.forEach(spread);
+  }
   for (let round = 0; round < 12; ++round) {
     const isForward = round % 2 === 0;
     const neighbors = isForward ? below : above;
     for (const wires of isForward ? columns : [...columns].reverse()) {
       const target = new Map(wires.map((wire) => {
         const near = (neighbors.get(wire) ?? []).map((each) => rows.get(each)!);
-        return [wire, near.length ? near.reduce((sum, row) => sum + row, 0) / near.length : rows.get(wire)!];
+        return [wire, near.length ? sum(near) / near.length : rows.get(wire)!];
       }));
       wires.sort((x, y) => target.get(x)! - target.get(y)!);
       place(wires, target, most, rows);
@@ -115,13 +142,14 @@ function orderRows(columns: number[][], edges: Edge[]): Map<number, number> {
 
 /** As near to the targets as an order and a distance of one row allow. */
 function place(wires: number[], target: Map<number, number>, most: number, rows: Map<number, number>): void {
-  let free = 0;
-  wires.forEach((wire, k) => {
-    const last = most - (wires.length - k);
-    const row = Math.min(Math.max(target.get(wire)!, free), Math.max(last, free));
-    rows.set(wire, row);
-    free = row + 1;
-  });
+  let [free, rest] = [0, sum(wires.map(sizeOf))];
+  for (const wire of wires) {
+    const size = sizeOf(wire);
+    const top = Math.min(Math.max(target.get(wire)! + 0.5 - size / 2, free), Math.max(most - rest, free));
+    rows.set(wire, top + size / 2 - 0.5);
+    free = top + size;
+    rest -= size;
+  }
 }
 
 export const isInput = (evaluator: Evaluator, wire: number): boolean => wire >= N_CONSTANTS && wire < evaluator.first;

@@ -1,14 +1,16 @@
 // The live model: choose a row, change its columns, see the answer.
 import type {Column} from "./facts";
-import {button, clip, count, h, integer, percent, s, section, short} from "./dom";
+import {nameGroups} from "./circuit";
+import {button, clip, count, h, integer, isolate, percent, s, section, short} from "./dom";
 import {findFlips, findMoves} from "./changes";
 import {makePad} from "./pad";
 import type {State} from "./state";
-import {sayValue} from "./words";
+import {sayCategory, sayValue} from "./words";
 
 const SHOWN = 14;
 const MAX_CHANGES = 8;
 const MAX_BARS = 12;
+const MAX_VALUES = 40;
 
 export function makeLive(state: State): HTMLElement {
   const {image} = state.facts;
@@ -38,7 +40,7 @@ function makeRowPicker(state: State): HTMLElement | null {
     number.value = String(at + 1);
     const truth = sample.truth?.[at];
     const known = truth === undefined || Number.isNaN(truth) || (kind === "classes" && truth < 0) ? null : truth;
-    const words = known === null ? "" : `, truly ${kind === "classes" ? clip(String(labels[known]), 30) : short(known)}`;
+    const words = known === null ? "" : `, truly ${kind === "classes" ? isolate(clip(String(labels[known]), 30)) : short(known)}`;
     told.textContent = `row ${integer(sample.rows[at])} of the table${words}`;
     state.choose(sample.take(at));
   };
@@ -88,7 +90,8 @@ function makeControl(state: State, i: number): HTMLElement {
     const now = state.numbers[i];
     value.textContent = clip(sayValue(column, now), 30);
     if (missing) missing.checked = Number.isNaN(now);
-    if (column.kind === "category") input.value = String(Number.isNaN(now) || column.codes.includes(now) ? now : Infinity);
+    const isListed = Number.isNaN(now) ? column.asks_missing : column.codes.includes(now);
+    if (column.kind === "category") input.value = String(isListed ? now : Infinity);
     else if (!Number.isNaN(now) && read(column, input.value) !== now) input.value = String(now);
   });
   const strip = column.kind === "category" ? null : makeStrip(column);
@@ -106,8 +109,8 @@ function read(column: Column, text: string): number {
 }
 
 function makeSelect(column: Column, id: string): HTMLSelectElement {
-  const options = column.codes.map((code, k) => h("option", {value: String(code)}, clip(column.values[k], 60)));
-  options.push(h("option", {value: "Infinity"}, "any other"));
+  const options = column.codes.map((code, k) => h("option", {value: String(code)}, clip(sayCategory(column.values[k]), 60)));
+  options.push(h("option", {value: "Infinity"}, column.asks_missing ? "any other" : "any other, or missing"));
   if (column.asks_missing) options.push(h("option", {value: "NaN"}, "missing"));
   return h("select", {id}, ...options);
 }
@@ -139,24 +142,11 @@ function makeAnswer(state: State): HTMLElement {
   const {labels, kind, n_groups} = state.facts.model;
   const isClasses = kind === "classes";
   const title = h("p", {class: "big", id: "answer", "aria-live": "polite"});
-  const names = isClasses ? labels.map(String) : Array.from({length: n_groups}, (_, k) => (n_groups > 1 ? `value ${k + 1}` : "value"));
-  const bars = names.slice(0, 40).map((name) => {
-    const fill = h("span", {class: "fill"});
-    const told = h("span", {class: "told"});
-    const row = h("li", {}, h("span", {class: "name", title: name}, clip(name, 24)), h("span", {class: "track"}, fill), told);
-    return {row, fill, told};
-  });
-  const list = h("ul", {class: n_groups > MAX_BARS ? "bars dense" : "bars"}, ...(isClasses ? bars.map(({row}) => row) : []));
+  const list = isClasses ? makeShares(state) : n_groups > 1 ? makeScores(state) : null;
   const flipped = h("p", {class: "quiet"});
   state.subscribe(() => {
     const {answer, wires, before, evaluator} = state;
-    title.textContent = isClasses ? clip(String(labels[answer.winner]), 60) : answer.scores.map(short).join(", ");
-    bars.forEach(({row, fill, told}, k) => {
-      if (!isClasses) return;
-      fill.style.width = `${100 * answer.shares[k]}%`;
-      told.textContent = percent(answer.shares[k]);
-      row.classList.toggle("won", k === answer.winner);
-    });
+    title.textContent = isClasses ? clip(String(labels[answer.winner]), 60) : sayScores(state);
     let [bits, gates] = [0, 0];
     for (let i = 2; i < wires.length; ++i) {
       if (wires[i] !== before[i]) i < evaluator.first ? ++bits : ++gates;
@@ -167,11 +157,59 @@ function makeAnswer(state: State): HTMLElement {
   return h("div", {}, h("h3", {}, "The answer"), title, list, flipped);
 }
 
+/** Probabilities of the classes as bars; of many classes those of the most probable ones, first the answer. */
+function makeShares(state: State): HTMLElement {
+  const labels = state.facts.model.labels.map(String);
+  const bars = labels.slice(0, MAX_BARS).map(() => {
+    const [name, fill, told] = [h("span", {class: "name"}), h("span", {class: "fill"}), h("span", {class: "told"})];
+    return {row: h("li", {}, name, h("span", {class: "track"}, fill), told), name, fill, told};
+  });
+  state.subscribe(() => {
+    const {shares, winner} = state.answer;
+    const order = labels.map((_, k) => k);
+    if (order.length > MAX_BARS) order.sort((x, y) => shares[y] - shares[x] || x - y);
+    bars.forEach(({row, name, fill, told}, k) => {
+      const label = labels[order[k]];
+      [name.textContent, name.title] = [clip(label, 24), label];
+      fill.style.width = `${100 * shares[order[k]]}%`;
+      told.textContent = percent(shares[order[k]]);
+      row.classList.toggle("won", order[k] === winner);
+    });
+  });
+  const rest = labels.length - bars.length;
+  const note = rest > 0 ? h("p", {class: "quiet"}, `${count(rest, "class")} less probable than these`) : null;
+  return h("div", {}, h("ul", {class: "bars"}, ...bars.map(({row}) => row)), note);
+}
+
+/** Several values, one below the other; of labels whether a row has them, which values above 0 say. */
+function makeScores(state: State): HTMLElement {
+  const told = nameGroups(state.facts.model).slice(0, MAX_VALUES).map((name) => ({name, value: h("span", {class: "value"})}));
+  const isLabels = hasLabels(state);
+  state.subscribe(() => {
+    told.forEach(({value}, k) => {
+      const score = state.answer.scores[k];
+      value.textContent = isLabels ? `${score > 0 ? "yes" : "no"} (${short(score)})` : short(score);
+    });
+  });
+  return h("ul", {class: "scores"}, ...told.map(({name, value}) => h("li", {}, h("span", {class: "name"}, name), value)));
+}
+
+const hasLabels = ({facts}: State): boolean => facts.quality !== null && "hits" in facts.quality;
+
+function sayScores(state: State): string {
+  const {scores} = state.answer;
+  if (scores.length === 1) return short(scores[0]);
+  if (hasLabels(state)) return `${integer(scores.filter((score) => score > 0).length)} of ${count(scores.length, "label")}`;
+  return count(scores.length, "value");
+}
+
 function makeChanges(state: State): HTMLElement {
   const {kind, labels} = state.facts.model;
   const list = h("ol", {class: "changes"});
   const note = h("p", {class: "quiet"});
   const isClasses = kind === "classes";
+  const what = state.facts.image ? "pixel" : "column";
+  const value = nameGroups(state.facts.model)[0];
   let [waiting, most] = [0, MAX_CHANGES];
   const more = button("Show all changes", () => {
     most = Infinity;
@@ -183,17 +221,17 @@ function makeChanges(state: State): HTMLElement {
     list.replaceChildren(...found.slice(0, most).map((change) => {
       const subject = state.facts.image ? state.questions[state.evaluator.firstBit[change.column]].is.split(" > ")[0] : state.facts.columns[change.column].name;
       const gives = isClasses ? String(labels[change.answer.winner]) : short(change.answer.scores[0]);
-      const text = `${clip(subject, 30)} ${/^[≤>]/.test(change.words) ? "" : "= "}${clip(change.words, 30)} → ${clip(gives, 30)}`;
+      const text = `${isolate(clip(subject, 30))} ${/^[≤>]/.test(change.words) ? "" : "= "}${clip(change.words, 30)} → ${isolate(clip(gives, 30))}`;
       return h("li", {}, button(text, () => state.change(change.column, change.value), {title: "Make this change"}));
     }));
-    const none = isClasses ? "No change of a single column alone gives another answer." : "No column changes the value.";
+    const none = isClasses ? `No change of a single ${what} alone gives another answer.` : "No column changes the value.";
     const some = isClasses
-      ? "The nearest change of each column, by share of its range; all of them were tried."
-      : "The change of each column that moves the value most; all of them were tried.";
+      ? `The nearest change of each ${what}, by share of its range; all of them were tried.`
+      : `The change of each ${what} that moves ${value} most; all of them were tried.`;
     more.hidden = found.length <= most;
     note.textContent = found.length ? some : none;
   };
   // After the answer is painted: thousands of changes may take longer than a frame.
   state.subscribe(() => { waiting ||= requestAnimationFrame(() => setTimeout(fill)); });
-  return h("div", {}, h("h3", {}, isClasses ? "What would have to change" : "What would change it most"), list, more, note);
+  return h("div", {class: "changes-box"}, h("h3", {}, isClasses ? "What would have to change" : "What would change it most"), list, more, note);
 }

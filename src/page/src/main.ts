@@ -25,7 +25,7 @@ function build(facts: Facts): (HTMLElement | null)[] {
   };
   const state = evaluator && new State(facts, evaluator, sample);
   window.gatewise = {facts, predict, numbers: () => Array.from(state?.numbers ?? [])};
-  const levels = section("circuit", "The circuit", "", makeLevels(facts));
+  const levels = section("circuit", "The circuit", "", makeLevels(facts) ?? h("p", {}, "It has no gates."));
   return [
     state && makeLive(state), state ? makeCircuit(state) : levels, makeColumns(facts), makeQuality(facts),
     makeTraining(facts), makeProofs(facts), makeAbout(facts),

@@ -1,20 +1,22 @@
 // How good the answers are: of classes and of values.
-import type {ClassQuality, Facts, ValueQuality} from "./facts";
+import type {ClassQuality, Facts, LabelQuality, SeveralQuality, ValueQuality} from "./facts";
 import {Chart, clip, count, figure, h, integer, percent, s, section, short, tile} from "./dom";
 
 export function makeQuality(facts: Facts): HTMLElement | null {
   const {quality} = facts;
   if (!quality) return null;
-  return "confusion" in quality ? makeClasses(facts, quality) : makeValues(quality);
+  if ("confusion" in quality) return makeClasses(facts, quality);
+  return "hits" in quality ? makeLabels(quality) : "values" in quality ? makeSeveral(quality) : makeValues(quality);
 }
 
 function makeClasses(facts: Facts, quality: ClassQuality): HTMLElement {
   const labels = facts.model.labels.map(String);
   const unknown = quality.n_unknown ? ` ${count(quality.n_unknown, "row")} of classes that the model does not know are left out.` : "";
   const tiles = h("dl", {class: "tiles"}, tile(percent(quality.accuracy, 2), "accuracy"), tile(short(Number(quality.log_loss.toPrecision(3))), "log loss"), tile(integer(quality.n_rows), "rows"));
-  const parts = h("div", {class: "grid-two"}, makeConfusion(labels, quality.confusion), makeCalibration(labels, quality));
+  const isWhole = quality.confusion.length > 0;
+  const parts = h("div", {class: "grid-two"}, isWhole ? makeConfusion(labels, quality.confusion) : null, makeCalibration(labels, quality));
   const cut = quality.cuts.length > 1 ? makeThreshold(labels, quality) : null;
-  return section("quality", "How good it is", `On ${count(quality.n_rows, "row")} of the table.${unknown}`, tiles, parts, cut, makePerClass(labels, quality.confusion));
+  return section("quality", "How good it is", `On ${count(quality.n_rows, "row")} of the table.${unknown}`, tiles, parts, cut, isWhole ? makePerClass(labels, quality.confusion) : null);
 }
 
 function makeConfusion(labels: string[], confusion: number[][]): HTMLElement {
@@ -72,20 +74,43 @@ function makeThreshold(labels: string[], quality: ClassQuality): HTMLElement {
 }
 
 function makePerClass(labels: string[], confusion: number[][]): HTMLElement {
-  const head = h("tr", {}, ...["class", "rows", "precision", "recall", "F1"].map((name) => h("th", {scope: "col"}, name)));
-  const share = (part: number, all: number): string => (all ? percent(part / all) : "–");
-  const rows = labels.map((label, k) => {
+  const rows = labels.map((label, k): [string, string[]] => {
     const [hits, own, answered] = [confusion[k][k], confusion[k].reduce((sum, n) => sum + n, 0), confusion.reduce((sum, row) => sum + row[k], 0)];
-    const cells = [integer(own), share(hits, answered), share(hits, own), share(2 * hits, own + answered)];
-    return h("tr", {}, h("th", {scope: "row", title: label}, clip(label, 40)), ...cells.map((text) => h("td", {}, text)));
+    return [label, rateOne(hits, own, answered)];
   });
-  const table = h("table", {class: "numbers"}, h("thead", {}, head), h("tbody", {}, ...rows));
-  return figure("Class by class", h("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Class by class"}, table));
+  return makeTable("Class by class", ["class", ...RATES], rows);
 }
 
+const RATES = ["rows", "precision", "recall", "F1"];
+
+function rateOne(hits: number, own: number, answered: number): string[] {
+  const share = (part: number, all: number): string => (all ? percent(part / all) : "–");
+  return [integer(own), share(hits, answered), share(hits, own), share(2 * hits, own + answered)];
+}
+
+function makeTable(caption: string, titles: string[], rows: [string, string[]][]): HTMLElement {
+  const head = h("tr", {}, ...titles.map((title) => h("th", {scope: "col"}, title)));
+  const body = rows.map(([name, cells]) => h("tr", {}, h("th", {scope: "row", title: name}, clip(name, 40)), ...cells.map((text) => h("td", {}, text))));
+  const table = h("table", {class: "numbers"}, h("thead", {}, head), h("tbody", {}, ...body));
+  return figure(caption, h("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": caption}, table));
+}
+
+/** Several yes-or-no labels: a value above 0 says yes. */
+function makeLabels(quality: LabelQuality): HTMLElement {
+  const tiles = h("dl", {class: "tiles"}, tile(percent(quality.exact, 2), "rows with all labels right"), tile(integer(quality.n_rows), "rows"));
+  const rows = quality.hits.map((hits, k): [string, string[]] => [`value ${k + 1}`, rateOne(hits, quality.owners[k], quality.answered[k])]);
+  return section("quality", "How good it is", `On ${count(quality.n_rows, "row")} of the table. A value above 0 says that a row has the label.`, tiles, makeTable("Label by label", ["label", ...RATES], rows));
+}
+
+function makeSeveral({n_rows, values}: SeveralQuality): HTMLElement {
+  const rows = values.map(({r2, rmse, mae}, k): [string, string[]] => [`value ${k + 1}`, [sayR2(r2), short(rmse), short(mae)]]);
+  return section("quality", "How good it is", `On ${count(n_rows, "row")} of the table.`, makeTable("Value by value", ["value", "R²", "root mean square error", "mean error"], rows));
+}
+
+const sayR2 = (r2: number | null): string => (r2 === null ? "–" : r2.toFixed(3).replace("-", "−"));
+
 function makeValues(quality: ValueQuality): HTMLElement {
-  const nice = (value: number): string => short(Number(value.toPrecision(4)));
-  const tiles = h("dl", {class: "tiles"}, tile(quality.r2 === null ? "–" : quality.r2.toFixed(3), "R²"), tile(nice(quality.rmse), "root mean square error"), tile(nice(quality.mae), "mean error"), tile(integer(quality.n_rows), "rows"));
+  const tiles = h("dl", {class: "tiles"}, tile(sayR2(quality.r2), "R²"), tile(short(quality.rmse), "root mean square error"), tile(short(quality.mae), "mean error"), tile(percent(quality.below), "of the rows are not above the prediction"), tile(integer(quality.n_rows), "rows"));
   const all = quality.points.flat();
   const range: [number, number] = [Math.min(...all), Math.max(...all)];
   const size = {width: 360, height: 280, left: 56, bottom: 40};

@@ -3,7 +3,7 @@
 import type {Column} from "./facts";
 import type {Evaluator} from "./evaluator";
 import {evaluateGate, N_CONSTANTS} from "./evaluator";
-import {short} from "./dom";
+import {exact, isolate, short} from "./dom";
 
 export type Operator = "and" | "or" | "xor" | "copy" | "constant";
 
@@ -19,7 +19,7 @@ const PLAIN: [Operator, number, ("a" | "b")[]][] = [
 ];
 
 function makeFormula(gate: number): Formula {
-  const flips = [0, 1, 2, 4, 3, 5, 6, 7].map((k) => ({a: !!(k & 1), b: !!(k & 2), result: !!(k & 4)}));
+  const flips = [0, 4, 1, 2, 3, 5, 6, 7].map((k) => ({a: !!(k & 1), b: !!(k & 2), result: !!(k & 4)}));
   for (const flip of flips) {
     for (const [operator, plain, reads] of PLAIN) {
       const rows = [0, 1, 2, 3].map((row) => [row >> 1, row & 1]);
@@ -35,25 +35,33 @@ function makeFormula(gate: number): Formula {
 
 export const FORMULAS: readonly Formula[] = Array.from({length: 16}, (_, gate) => makeFormula(gate));
 
+interface Phrase {
+  text: string;
+  joint: "and" | "or" | "either" | "exactly if" | null;  // what joins its parts, null if it has none
+}
+
 /** A wire in words, gates down to some depth. */
-export function sayWire(evaluator: Evaluator, wire: number, questions: Question[], depth: number, not = false): string {
-  if (wire < N_CONSTANTS) return (wire === 1) !== not ? "always" : "never";
-  if (wire < evaluator.first) return questions[wire - N_CONSTANTS][not ? "not" : "is"];
+export function sayWire(evaluator: Evaluator, wire: number, questions: Question[], depth: number): string {
+  return phrase(evaluator, wire, questions, depth, false).text;
+}
+
+function phrase(evaluator: Evaluator, wire: number, questions: Question[], depth: number, not: boolean): Phrase {
+  if (wire < N_CONSTANTS) return {text: (wire === 1) !== not ? "always" : "never", joint: null};
+  if (wire < evaluator.first) return {text: questions[wire - N_CONSTANTS][not ? "not" : "is"], joint: null};
   const i = wire - evaluator.first;
   const {operator, reads, flips} = FORMULAS[evaluator.gate[i]];
-  if (depth === 0) return `${not ? "not " : ""}gate ${i}`;
+  if (depth === 0) return {text: `${not ? "not " : ""}gate ${i}`, joint: null};
   const inverted = flips.result !== not;
-  if (operator === "constant") return inverted ? "always" : "never";
+  if (operator === "constant") return {text: inverted ? "always" : "never", joint: null};
   const operands = {a: evaluator.a[i], b: evaluator.b[i]};
   const isDual = inverted && operator !== "xor" && operator !== "copy";  // by De Morgan's laws
   const flipAll = operator === "copy" ? inverted : isDual;
-  const parts = reads.map((pin) => {
-    const text = sayWire(evaluator, operands[pin], questions, depth - 1, flips[pin] !== flipAll);
-    return reads.length > 1 && /\b(and|or)\b/.test(text) && operands[pin] >= evaluator.first ? `(${text})` : text;
-  });
+  const parts = reads.map((pin) => phrase(evaluator, operands[pin], questions, depth - 1, flips[pin] !== flipAll));
   if (operator === "copy") return parts[0];
-  if (operator === "xor") return inverted ? `${parts.join(" exactly if ")}` : `either ${parts.join(" or ")}`;
-  return parts.join((operator === "and") !== isDual ? " and " : " or ");
+  const joint = operator === "xor" ? (inverted ? "exactly if" : "either") : (operator === "and") !== isDual ? "and" : "or";
+  const isSame = (part: Phrase): boolean => part.joint === joint && (joint === "and" || joint === "or");
+  const texts = parts.map((part) => (part.joint === null || isSame(part) ? part.text : `(${part.text})`));
+  return {text: joint === "either" ? `either ${texts.join(" or ")}` : texts.join(` ${joint} `), joint};
 }
 
 export interface Question {
@@ -64,10 +72,10 @@ export interface Question {
 /** What each input of the circuit says, and what it says if it is false; pixels are named by their place. */
 export function askAll(columns: Column[], image: [number, number] | null): Question[] {
   return columns.flatMap((column, i) => {
-    const constants = column.kind === "category" ? column.values : column.thresholds.map((_, k) => cut(column, k));
+    const constants = column.kind === "category" ? column.values.map(sayCategory) : column.thresholds.map((_, k) => cut(column, k));
     const name = image ? `pixel ${Math.floor(i / image[1]) + 1}, ${(i % image[1]) + 1}` : null;
     const [sign, opposite] = column.kind === "category" ? ["=", "≠"] : [">", "≤"];
-    const subject = name ?? (column.kind === "time" ? column.table_name : column.name);
+    const subject = name ?? isolate(column.kind === "time" ? column.table_name : column.name);
     const asked = constants.map((value) => ({is: `${subject} ${sign} ${value}`, not: `${subject} ${opposite} ${value}`}));
     if (column.asks_missing) asked.push({is: `${subject} is missing`, not: `${subject} is known`});
     return asked;
@@ -81,20 +89,21 @@ export function cut(column: Column, k: number): string {
   const near = Math.min(...[k - 1, k + 1].filter((i) => i in thresholds).map((i) => Math.abs(thresholds[i] - thresholds[k])));
   for (let digits = 4; digits < 17; ++digits) {
     const rounded = Number(thresholds[k].toPrecision(digits));
-    if (Math.abs(rounded - thresholds[k]) <= 1e-4 * near || rounded === thresholds[k]) return plain(rounded);
-    if (near === Infinity && Math.abs(rounded - thresholds[k]) <= 1e-6 * Math.abs(rounded)) return plain(rounded);
+    if (Math.abs(rounded - thresholds[k]) <= 1e-4 * near || rounded === thresholds[k]) return exact(rounded);
+    if (near === Infinity && Math.abs(rounded - thresholds[k]) <= 1e-6 * Math.abs(rounded)) return exact(rounded);
   }
-  return plain(thresholds[k]);
+  return exact(thresholds[k]);
 }
 
-const plain = (value: number): string => String(value).replace("-", "−");
+/** A category in words; one of no letters must be seen, too. */
+export const sayCategory = (value: string): string => (value === "" ? "\"\"" : isolate(value));
 
 /** A value of a column in words. */
 export function sayValue(column: Column, value: number): string {
   if (Number.isNaN(value)) return "missing";
   if (column.kind === "category") {
     const position = column.codes.indexOf(value);
-    return position < 0 ? "any other" : column.values[position];
+    return position < 0 ? "any other" : sayCategory(column.values[position]);
   }
   if (column.kind === "time" && column.anchor !== null && Number.isFinite(value)) {
     const date = new Date((column.anchor * 86_400 + value) * 1000);
