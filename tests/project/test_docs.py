@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from support.programs.wgsl import find_device
 from support.tools import require_module, require_tool
 
 import gatewise
@@ -27,6 +28,7 @@ TOOLS = {
     "wasm.md": {"node": "apt-get install nodejs"},
     "verilog.md": {"iverilog": "apt-get install iverilog"},
 }
+DEVICES = {"wgsl.md": find_device}
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 RUN, SHOWN = {"python", "sh"}, {"text", "c", "cpp", "js", "html", "verilog"}
 
@@ -43,6 +45,8 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.chdir(tmp_path)
     for tool, install in TOOLS.get(page.name, {}).items():
         require_tool(tool, install)
+    if page.name in DEVICES:
+        DEVICES[page.name]()
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     namespace: dict[str, object] = {"__name__": page.name}
     before = ""

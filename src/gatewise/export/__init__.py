@@ -13,6 +13,7 @@ from gatewise.export.logic import to_aiger, to_blif
 from gatewise.export.package import Package, save_package
 from gatewise.export.verilog import to_verilog
 from gatewise.export.wasm import to_wasm
+from gatewise.export.wgsl import to_wgsl
 
 __all__ = [
     "Library",
@@ -27,6 +28,7 @@ __all__ = [
     "to_onnx",
     "to_verilog",
     "to_wasm",
+    "to_wgsl",
 ]
 
 

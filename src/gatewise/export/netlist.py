@@ -16,6 +16,9 @@ from gatewise.gates import coefficients, fold, invert_operands, negate, swap_ope
 FALSE, TRUE = 0, 1
 """Literals of the constants, see `gatewise.gates.fold`; node i is variable i + 1, its literals 2 i + 2 and 2 i + 3."""
 
+SLICE = 128
+"""Outputs that a thread of a GPU counts; their number has eight digits."""
+
 
 @dataclass(frozen=True, eq=False)
 class Group:
@@ -68,6 +71,12 @@ class Netlist:
     def levels(self) -> NDArray[np.int64]:
         """Level of each node: 0 for inputs, one more than the higher operand for gates."""
         return find_levels(self.n_inputs, self.a, self.b)
+
+    def cut_levels(self) -> list[int]:
+        """Of a sorted netlist, how many gates there are up to each level, from level 0, which has none."""
+        level = self.levels()[self.n_inputs :]
+        cuts: list[int] = np.searchsorted(level, np.arange(1, level.max(initial=0) + 2)).tolist()
+        return cuts
 
     def reorder(self, order: NDArray[np.int64]) -> "Netlist":
         """The gates at these positions, in a topological order; nothing that is kept reads one that is left out."""
@@ -137,6 +146,24 @@ def lower(circuit: Circuit) -> Netlist:
     columns = np.array(gates, np.int64).reshape(-1, 3)
     whole = Netlist(circuit.n_inputs, columns[:, 0].astype(np.uint8), columns[:, 1], columns[:, 2], groups)
     return whole.reorder(_find_live(whole))
+
+
+def slice_groups(netlist: Netlist) -> list[tuple[int, int, int, int]]:
+    """Pieces of what groups count, for a thread each: first position among `read_nodes`, number, group and sign.
+
+    Examples
+    --------
+    >>> nand = Circuit(2, gate=[14], a=[2], b=[3], outputs=[4, 2, 3], group_ptr=[0, 1, 3])
+    >>> slice_groups(lower(nand))
+    [(0, 1, 0, -1), (1, 2, 1, 1)]
+    """
+    slices, first = [], 0
+    for k, group in enumerate(netlist.groups):
+        for nodes, sign in ((group.added, 1), (group.subtracted, -1)):
+            starts = range(0, len(nodes), SLICE)
+            slices += [(first + start, min(SLICE, len(nodes) - start), k, sign) for start in starts]
+            first += len(nodes)
+    return slices
 
 
 def _make_group(literals: NDArray[np.int64]) -> Group:

@@ -18,7 +18,7 @@ from gatewise.store.files import replace_folder
 Package: TypeAlias = dict[str, bytes]
 """Content of each file of a folder, by name."""
 
-INCLUDE = r'^ *(?:#include|`include|import\b[^;]* from) "(?:\./)?{}";?$'
+INCLUDE = r'^ *(?:#include|`include|(?:import|export)\b[^;]* from) "(?:\./)?{}";?$'
 """A line of C, Verilog or JavaScript that includes a file."""
 
 LINE_WIDTH = 116
@@ -54,7 +54,7 @@ def rename(text: str, name: str) -> str:
     >>> rename('#include "model.h" int model_predict; MODEL_LANES; remodel_it', "churn")
     '#include "churn.h" int churn_predict; CHURN_LANES; remodel_it'
     """
-    text = re.sub(r"\bmodel(?=_|\.(?:h|mjs|wasm)\b)", name, text)
+    text = re.sub(r"\bmodel(?=_|\.(?:bin|h|mjs|wasm|wgsl)\b)", name, text)
     return re.sub(r"\bMODEL_", f"{name.upper()}_", text)
 
 

@@ -18,6 +18,7 @@ EXAMPLES = """examples:
   gatewise export churn.gw --to lib -o churn_lib
   gatewise export churn.gw --to wasm --name churn -o churn_web
   gatewise export churn.gw --to cuda --dtype float32 -o churn_gpu
+  gatewise export churn.gw --to wgsl --name churn -o churn_web
   gatewise export churn.gw --to verilog --fixed-point 16.4 --pipeline 6 -o churn_fpga
   gatewise export churn.gw --to aiger --head class -o churn_proof
   gatewise export churn.gw --to onnx -o churn_onnx
@@ -49,6 +50,7 @@ TARGETS = {
     "verilog": Target("Verilog-2001", export.to_verilog, ("name", "head", "fixed_point", "pipeline", "lut_inputs")),
     "wasm": Target("WebAssembly and JavaScript", export.to_wasm, ("name", "style", "dtype")),
     "cuda": Target("CUDA C++ source, for many rows", export.to_cuda, ("name", "dtype")),
+    "wgsl": Target("WGSL and JavaScript, for GPUs of browsers", export.to_wgsl, ("name", "dtype")),
     "aiger": Target("AND gates for logic synthesis and provers", export.to_aiger, ("name", "head", "ascii")),
     "blif": Target("tables for logic synthesis", export.to_blif, ("name", "head")),
     "onnx": Target("a graph for ONNX runtimes", _to_onnx, ("name", "dtype")),

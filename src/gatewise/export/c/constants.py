@@ -6,17 +6,17 @@ Invariant: the head's numbers are those that `gatewise.heads` computes with, and
 
 import string
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from gatewise.encode.columns import Categorical
+from gatewise.export.answers import list_powers, tabulate
 from gatewise.export.comparisons import is_coded
 from gatewise.export.package import format_number, write_array
 from gatewise.export.pins import escape_names
 from gatewise.export.source import Source
-from gatewise.heads import Affine, Classes, Exponential, Logit
+from gatewise.heads import Affine, Classes, Exponential
 
 C_TYPES = {"float64": "double", "float32": "float", "int32": "int32_t", "int16": "int16_t", "uint8": "uint8_t"}
 PLAIN = frozenset(string.ascii_letters + string.digits + " -.,:+")
@@ -52,22 +52,17 @@ def write_head_tables(source: Source) -> str:
     """Constants of the head."""
     head = source.head
     if isinstance(head, Classes):
-        powers = np.exp(-(2.0 ** np.arange(head.group_size.bit_length())) / head.tau)
         planes = max((head.n_groups - 1).bit_length(), 1)
         sizes = f"#define TAU {format_number(head.tau, 'float64')}\n#define N_INDEX_PLANES {planes}\n"
-        return sizes + _write_doubles("powers", powers)
+        return sizes + _write_doubles("powers", list_powers(head))
     if not isinstance(head, Affine):
         return ""
+    sums = tabulate(head)
     share, looked_up = f"(count) / {format_number(head.group_size, 'float64')}", ""
-    scale, offset = head.scale, head.offset
-    counts = np.arange(head.group_size + 1)[:, None]
-    if isinstance(head, Logit):
-        plain = replace(head, scale=(1.0,), offset=(0.0,))
-        share, looked_up = "logits[count]", _write_doubles("logits", plain.predict(counts))
-    elif isinstance(head, Exponential):  # the whole answer, for code without a library of mathematics
-        share, looked_up = "exponentials[count]", _write_doubles("exponentials", head.predict(counts))
-        scale, offset = (1.0,), (0.0,)
-    scales = _write_doubles("scale", scale) + _write_doubles("offset", offset)
+    if sums.shares is not None:
+        name = "exponentials" if isinstance(head, Exponential) else "logits"
+        share, looked_up = f"{name}[count]", _write_doubles(name, sums.shares)
+    scales = _write_doubles("scale", sums.scale) + _write_doubles("offset", sums.offset)
     return f"#define SHARE(count) ({share})\n{looked_up}{scales}"
 
 

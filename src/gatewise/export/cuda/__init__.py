@@ -6,11 +6,9 @@ cpu.h, a C++ compiler; equal models give equal bytes. A kernel never waits for a
 launch computes the gates of one level, so the order of launches is all the order there is.
 """
 
-import numpy as np
-
 from gatewise.circuit import Circuit
 from gatewise.export.c.constants import write_head_tables, write_sizes
-from gatewise.export.netlist import Netlist, find_operations
+from gatewise.export.netlist import Netlist, find_operations, slice_groups
 from gatewise.export.package import Package, format_number, read_template, write_array
 from gatewise.export.page import describe_source, fill_page
 from gatewise.export.source import Source, make_source
@@ -21,9 +19,6 @@ __all__ = ["to_cuda"]
 
 STATE_BYTES = 2**25
 """What the words of the rows that are evaluated at once may take: what caches of GPUs hold."""
-
-SLICE = 128
-"""Outputs that a thread counts."""
 
 
 def to_cuda(model: Model | Circuit, *, name: str = "model", dtype: str | None = None) -> Package:
@@ -65,9 +60,8 @@ def _write_tables(source: Source) -> str:
     asked = (f"{{{column}, {kind}}}" for column, kind, _ in questions)
     constants = (format_number(constant, source.dtype) for *_, constant in questions)
     coded = zip((netlist.a << 3 | find_operations(netlist.gate)).tolist(), netlist.b.tolist(), strict=True)
-    slices = _slice_groups(netlist)
-    level = netlist.levels()[netlist.n_inputs :]
-    cuts = np.searchsorted(level, np.arange(1, level.max(initial=0) + 2)).tolist()
+    slices = [", ".join(map(str, each)) for each in slice_groups(netlist)]
+    cuts = netlist.cut_levels()
     sizes = {"N_SLICES": len(slices), "N_LEVELS": len(cuts) - 1, "MAX_WORDS": _count_words(netlist)}
     return "\n".join(
         [
@@ -78,22 +72,15 @@ def _write_tables(source: Source) -> str:
             write_array("__device__ const uint32_t gates[][2]", (f"{{{a}, {b}}}" for a, b in coded), "{0, 0}"),
             write_array("__device__ const int32_t bases[]", (str(group.base) for group in netlist.groups)),
             write_array("__device__ const uint32_t counted[]", map(str, netlist.read_nodes().tolist())),
-            write_array("__device__ const int32_t slices[][4]", (f"{{{s}}}" for s in slices), "{0, 0, 0, 0}"),
+            write_array(
+                "__device__ const int32_t slices[][4]",
+                (f"{{{each}}}" for each in slices),
+                "{0, 0, 0, 0}",
+            ),
             write_array("const int32_t levels[]", map(str, cuts)),
             write_head_tables(source),
         ]
     )
-
-
-def _slice_groups(netlist: Netlist) -> list[str]:
-    """Pieces that a thread counts: first position among counted nodes, number of them, group and sign."""
-    slices, first = [], 0
-    for k, group in enumerate(netlist.groups):
-        for nodes, sign in ((group.added, 1), (group.subtracted, -1)):
-            starts = range(0, len(nodes), SLICE)
-            slices += [f"{first + start}, {min(SLICE, len(nodes) - start)}, {k}, {sign}" for start in starts]
-            first += len(nodes)
-    return slices
 
 
 def _count_words(netlist: Netlist) -> int:

@@ -5,19 +5,15 @@ Invariant: the module gives the counts, scores and answers of the model, bit for
 models give equal bytes with equal compilers. Names and labels that users gave stand in JSON only.
 """
 
-import json
 from itertools import accumulate
-from typing import Any
 
 from gatewise.circuit import Circuit
-from gatewise.encode.columns import Categorical, Column
 from gatewise.export.c import write_code
-from gatewise.export.comparisons import is_coded, missing_code
+from gatewise.export.javascript import ARRAYS, write_constants
 from gatewise.export.package import Package, fill_template, format_number, write_array
 from gatewise.export.page import describe_source, fill_page
 from gatewise.export.source import Source, Style, make_source
 from gatewise.export.vectors import write_vectors
-from gatewise.heads import Classes
 from gatewise.model import Model
 from gatewise.tools.compilers import WASM_COMPILER, compile_files
 
@@ -26,7 +22,6 @@ __all__ = ["to_wasm"]
 LANES = {"unrolled": 128, "table": 512}
 """Rows of a block, by style: reading a table takes longer than working on four vectors."""
 
-ARRAYS = {"float64": "Float64Array", "float32": "Float32Array", "int32": "Int32Array", "int16": "Int16Array"}
 VALUE_SIZES = {"float64": 8, "float32": 4, "int32": 4, "int16": 2, "uint8": 1}
 FLAGS = (
     "-target", "wasm32-freestanding", "-mcpu=generic+simd128+bulk_memory", "-std=c99", "-O2", "-g0", "-nostdlib",
@@ -66,15 +61,17 @@ def to_wasm(
     """
     source = make_source(model, style=style, name=name, dtype=dtype)
     module = build_module(source)
-    array = ARRAYS.get(source.dtype, "Uint8Array")
+    array = ARRAYS[source.dtype]
     value = "number" if source.circuit.n_groups == 1 else "Float64Array"
     kinds = {"Row": array, "Value": value, "Model": source.kind.title()}
     types = "\n".join(f"export type {kind} = {meaning};" for kind, meaning in kinds.items())
     exports = (f"| `{name}_{each}` | {each.split('_')[1]}, n, result |" for each in FUNCTIONS[source.kind])
     fields = describe_source(source) | {"size": len(module), "array": array, "exports": "\n".join(exports)}
     fields |= {"lanes": LANES[style], "lane_bytes": LANES[style] // 8}
+    sizes = write_constants(source, {"LANES": LANES[style]})
+    to_row = fill_template("wasm/rows.mjs", name, {"sizes.mjs": ""})
     texts = {
-        f"{name}.mjs": fill_template("wasm/model.mjs", name, {"sizes.mjs": _write_sizes(source, array)}),
+        f"{name}.mjs": fill_template("wasm/model.mjs", name, {"sizes.mjs": sizes, "rows.mjs": to_row}),
         f"{name}.d.mts": fill_template("wasm/model.d.mts", name, {"kinds.mjs": types}),
         "check.mjs": fill_template("wasm/check.mjs", name),
         "vectors.txt": write_vectors(source),
@@ -99,28 +96,3 @@ def build_module(source: Source) -> bytes:
     flags += [f"-Wl,--export={source.name}_{function}" for function in FUNCTIONS[source.kind]]
     data = {name: text.encode() for name, text in code.items()}
     return compile_files(data, [*WASM_COMPILER.find(), *FLAGS, *flags, f"{source.name}.c"], "module.wasm")
-
-
-def _write_sizes(source: Source, array: str) -> str:
-    """What the wrapper imports."""
-    sizes = {
-        "HAS_NAN": source.dtype[0] == "f",
-        "KIND": source.kind,
-        "LANES": LANES[source.style],
-        "N_BITS": source.circuit.n_inputs,
-        "N_COLUMNS": source.encoder.n_columns,
-        "N_GROUPS": source.circuit.n_groups,
-        "columns": [_describe(column, source.dtype) for column in source.encoder.columns],
-        "labels": list(source.head.labels) if isinstance(source.head, Classes) else [],
-    }
-    return "\n".join(
-        [f"const Row = {array};", *(f"const {name} = {json.dumps(size)};" for name, size in sizes.items())]
-    )
-
-
-def _describe(column: Column, dtype: str) -> dict[str, Any]:
-    """Its name, and if it is coded its values, whose positions are the codes, and the code of a missing one."""
-    if not isinstance(column, Categorical) or not is_coded(column):
-        return {"name": column.name}
-    code = missing_code(column, dtype)
-    return {"name": column.name, "values": list(column.values)} | ({} if code is None else {"missing": code})

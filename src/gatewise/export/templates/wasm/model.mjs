@@ -1,21 +1,8 @@
 // Written by gatewise; README.md says what the numbers mean.
-import {columns, HAS_NAN, KIND, labels, LANES, N_BITS, N_COLUMNS, N_GROUPS, Row} from "./sizes.mjs";
+import {columns, KIND, labels, LANES, N_BITS, N_COLUMNS, N_GROUPS, Row} from "./sizes.mjs";
 
+export {toRow} from "./rows.mjs";
 export {columns, labels, Row};
-
-const names = new Set(columns.map(({name}) => name));
-
-/** A row from values by name of the column; what is undefined or null is missing. */
-export function toRow(record) {
-  const unknown = Object.keys(record).filter((key) => !names.has(key));
-  if (unknown.length) throw new RangeError(`keys must be names of columns, got ${JSON.stringify(unknown)}`);
-  return Row.from(columns, ({name, values, missing = NaN}) => {
-    const value = record[name] ?? undefined;
-    if (value !== undefined) return values ? values.indexOf(value) : Number(value);
-    if (Number.isNaN(missing) && !HAS_NAN) throw new RangeError(`${JSON.stringify(name)} must be given, got nothing`);
-    return missing;
-  });
-}
 
 /** Blocks of packed bits from n rows of bits, one behind the other, that are 0 or 1. */
 export function toBlocks(bits, n) {
