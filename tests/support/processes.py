@@ -1,19 +1,21 @@
 """Processes that tests start and kill: forked from one that has torch loaded, so that each starts in milliseconds."""
 
 import multiprocessing
+import os
 import time
 import traceback
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["gatewise.train", "torch._dynamo"])
 
 
-def start(target: Any, *args: Any) -> BaseProcess:
+def start(target: Any, *args: Any, context: Any = CONTEXT) -> BaseProcess:
     """A running process; it ends with the tests."""
-    process = CONTEXT.Process(target=target, args=args, daemon=True)
+    process: BaseProcess = context.Process(target=target, args=args, daemon=True)
     process.start()
     return process
 
@@ -45,10 +47,16 @@ sys.meta_path.insert(0, Missing())
 """
 
 
-def call_apart(function: Any, *args: Any) -> Any:
+def call_interpreted(function: Any, *args: Any) -> Any:
+    """The same in a new process where Triton's kernels run on the CPU: it decides when they are imported."""
+    with mock.patch.dict(os.environ, TRITON_INTERPRET="1", OMP_NUM_THREADS="1"):
+        return call_apart(function, *args, context=multiprocessing.get_context("spawn"))
+
+
+def call_apart(function: Any, *args: Any, context: Any = CONTEXT) -> Any:
     """What a function gives in a process of its own; an AssertionError with its traceback if it fails."""
-    mine, its = CONTEXT.Pipe(duplex=False)
-    process = start(_answer, its, function, args)
+    mine, its = context.Pipe(duplex=False)
+    process = start(_answer, its, function, args, context=context)
     its.close()
     try:
         kind, value = mine.recv()

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from gatewise.nn import functional
 from gatewise.nn.base import GateLayer, apply_on_bits, as_bits, check_input, settle_seed, without_autocast
-from gatewise.nn.kernels import native, ops
+from gatewise.nn.kernels import cuda, native, ops
 from gatewise.nn.kernels.ops import Way, choose_way
 from gatewise.nn.parametrization import Parametrization, Softmax
 from gatewise.nn.relaxation import Probabilistic, Relaxation
@@ -157,8 +157,9 @@ def run_layers(layers: Sequence[LogicLayer], x: Tensor, groups: int = 0) -> Tens
     if way is Way.NATIVE:
         y = native.run_stack(rows, coefficients, native_stack(layers, groups), grad_factors)
     else:
+        run = cuda.run_layers if way is Way.TRITON else ops.evaluate_layers
         a, b = [layer.a for layer in layers], [layer.b for layer in layers]
-        y = ops.evaluate_layers(rows, coefficients, a, b, groups, list(grad_factors))
+        y = run(rows, coefficients, a, b, groups, list(grad_factors))
     return y if x.ndim == 2 else y.reshape(*x.shape[:-1], y.shape[-1])
 
 

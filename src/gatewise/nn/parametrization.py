@@ -16,7 +16,7 @@ from torch import Tensor
 from gatewise.gates import NAMES, A
 from gatewise.nn import functional
 from gatewise.nn.functional import Number
-from gatewise.nn.kernels import native, ops
+from gatewise.nn.kernels import cuda, native, ops
 from gatewise.nn.kernels.ops import Way, choose_way
 from gatewise.nn.sampling import Sampling
 
@@ -120,6 +120,8 @@ class Softmax:
         if way is Way.NATIVE:
             contiguous = [z.contiguous() for z in logits]
             coefficients, confidence = native.MixStack.apply(self.operators, temperature, hard, *contiguous)
+        elif way is Way.TRITON:
+            coefficients, confidence = cuda.mix(logits, self.operators, temperature, hard)
         elif way is Way.OPERATOR:
             degree = torch.as_tensor(temperature, dtype=torch.float64)
             coefficients, seen = ops.mix_gates(list(logits), list(self.operators), degree, hard)

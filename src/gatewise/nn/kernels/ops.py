@@ -1,49 +1,53 @@
 """The native kernels as operators of torch: what compilers, exporters and other tools see of a layer.
 
 In: tensors on any device. Out: new tensors, with gradients, shapes that are known beforehand, and float32 under
-autocast. On the CPU the operators are `gatewise.nn.kernels.native`, elsewhere `gatewise.nn.functional`; `choose_way`
-tells when layers call them.
+autocast. On the CPU the operators are `gatewise.nn.kernels.native`, on CUDA `gatewise.nn.kernels.cuda`, elsewhere
+`gatewise.nn.functional`; `choose_way` tells when layers call them.
 """
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import is_in_torch_dispatch_mode
-from torch.utils.weak import TensorWeakRef, WeakIdKeyDictionary
 
 from gatewise import _native
 from gatewise.nn import functional
-from gatewise.nn.kernels import native, plain
+from gatewise.nn.kernels import cuda, native, plain
+from gatewise.nn.kernels.twins import Twins
 
 
 class Way(Enum):
     """A way to run layers."""
 
     NATIVE = "native kernels, with gradients that go through many layers at once"
-    OPERATOR = "operators of torch that stand for the native kernels"
+    TRITON = "kernels in Triton, with gradients of each call"
+    OPERATOR = "operators of torch that stand for kernels"
     PLAIN = "plain torch"
 
 
 def choose_way(weights: Sequence[Tensor], x: Tensor | None = None) -> Way:
     """The way for layers of some weights, on samples if there are any.
 
-    Kernels read memory of the CPU in float32. Where torch records instead of computing, as compilers do, operators
-    stand for them. Transforms of `torch.func` see plain torch, which has derivatives of any kind.
+    Kernels read memory of the CPU, or of CUDA, in float32. Where torch records instead of computing, as compilers do,
+    operators stand for them. Transforms of `torch.func` see plain torch, which has derivatives of any kind.
 
     Examples
     --------
     >>> choose_way([torch.zeros(1)]).name, choose_way([torch.zeros(1, device="meta")]).name
     ('NATIVE', 'PLAIN')
     """
-    if not _are_native(weights, x) or is_transforming():
+    is_native = _are_native(weights, x)
+    if not (is_native or _are_for_triton(weights, x)) or is_transforming():
         return Way.PLAIN
     if torch.compiler.is_compiling() or is_in_torch_dispatch_mode():
         return Way.OPERATOR
     given = [*weights, *([] if x is None else [x])]
-    return Way.NATIVE if all(type(each) in (Tensor, nn.Parameter) for each in given) else Way.OPERATOR
+    if not all(type(each) in (Tensor, nn.Parameter) for each in given):
+        return Way.OPERATOR
+    return Way.NATIVE if is_native else Way.TRITON
 
 
 def is_transforming() -> bool:
@@ -61,6 +65,13 @@ def _are_native(weights: Sequence[Tensor], x: Tensor | None = None) -> bool:
     """Whether kernels read them: weights on the CPU in float32, samples in this or a lower precision."""
     of_weights = all(each.device.type == "cpu" and each.dtype == torch.float32 for each in weights)
     return of_weights and (x is None or (x.device.type == "cpu" and x.dtype != torch.float64))
+
+
+def _are_for_triton(weights: Sequence[Tensor], x: Tensor | None = None) -> bool:
+    """The same for kernels in Triton."""
+    given = [*weights, *([] if x is None else [x])]
+    of_weights = all(each.dtype == torch.float32 for each in weights)
+    return of_weights and given[-1].dtype != torch.float64 and all(cuda.has_kernels(each.device) for each in given)
 
 
 @torch.library.custom_op("gatewise::mix_gates", mutates_args=())
@@ -82,6 +93,9 @@ def mix_gates(logits: list[Tensor], operators: list[int], temperature: Tensor, h
     if _are_native(logits):
         coefficients, confidence = native.mix(operators, float(temperature), hard, _lay_out(logits))
         return coefficients, torch.tensor(confidence, dtype=torch.float64)
+    if _are_for_triton(logits):
+        coefficients, seen = cuda.mix(logits, operators, temperature, hard)
+        return coefficients, seen
     mixed = [functional.mix_gates(z, operators, temperature, hard=hard) for z in logits]
     return torch.cat(mixed), torch.cat([z.softmax(0).amax(0) for z in logits]).mean().double()
 
@@ -105,6 +119,8 @@ def mix_gates_backward(
     """
     if _are_native(logits):
         return native.mix_backward(operators, float(temperature), _lay_out(logits), grad_coefficients)
+    if _are_for_triton(logits):
+        return cuda.mix_backward(logits, operators, temperature, grad_coefficients)
     grads = grad_coefficients.split([z.shape[1] for z in logits])
     pairs = zip(logits, grads, strict=True)
     return [plain.differentiate_mixture(z, operators, temperature, grad).contiguous() for z, grad in pairs]
@@ -145,6 +161,8 @@ def evaluate_layers(
     if _are_native([coefficients], x):
         return native.run(_find_stack(x, a, b, groups), x, coefficients)
     values = x.to(coefficients.dtype) if x.dtype == torch.bool else x
+    if _are_for_triton([coefficients], x):
+        return _store_features_first(cuda.run_layers(x, coefficients, a, b, groups, grad_factors), values.dtype)
     wiring = list(zip(a, b, strict=True))
     y = functional.evaluate_layers(values, coefficients, wiring, groups=groups, grad_factors=grad_factors)
     return _store_features_first(y, values.dtype)
@@ -185,6 +203,8 @@ def evaluate_layers_backward(
         with torch.no_grad():
             grad_x, (grad,) = native.run_backward(stack, tuple(grad_factors), x, [coefficients], grad_y, needs_x)
         assert grad is not None
+    elif _are_for_triton([coefficients], x):
+        grad_x, grad = cuda.run_backward(x, coefficients, a, b, groups, grad_factors, grad_y, needs_x)
     else:
         values = x.to(coefficients.dtype) if x.dtype == torch.bool else x
         wiring = list(zip(a, b, strict=True))
@@ -264,28 +284,13 @@ def write_number(tensor: Tensor, value: Tensor) -> None:
     tensor.copy_(value)
 
 
-class _Twin(NamedTuple):
-    """A native twin, and the wires that it was made of."""
-
-    wires: list[TensorWeakRef]
-    versions: list[int]
-    native: _native.RelaxedStack
-
-
-_twins = WeakIdKeyDictionary()  # of the first wires, by what else a stack is made of
+_twins: Twins[_native.RelaxedStack] = Twins()
 
 
 def _find_stack(x: Tensor, a: Sequence[Tensor], b: Sequence[Tensor], groups: int) -> native.Stack:
     """The stack of some wires, whose native twin is kept for as long as the first of them lives and none changes."""
-    wires = [*a, *b]
     stack = native.Stack(x.shape[1], tuple(zip(a, b, strict=True)), groups)
-    of_first = _twins.setdefault(a[0], {})
-    key, versions = (x.shape[1], len(a), groups), [each._version for each in wires]
-    kept = of_first.get(key)
-    if kept and kept.versions == versions and all(ref() is each for ref, each in zip(kept.wires, wires, strict=True)):
-        stack.native = kept.native
-    else:
-        of_first[key] = _Twin([TensorWeakRef(each) for each in wires], versions, stack.native)
+    stack.native = _twins.find([*a, *b], (x.shape[1], groups), lambda: stack.native)
     return stack
 
 

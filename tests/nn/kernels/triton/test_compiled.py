@@ -1,0 +1,54 @@
+"""The kernels compiled for three generations of GPUs, none of which is needed: ceilings on what they take."""
+
+from pathlib import Path
+
+import pytest
+from support.tools import require_module
+
+require_module("torch", "pip install -c constraints.txt torch==2.13.0")
+require_module("triton", "pip install -c constraints.txt triton==3.7.1")
+
+from support.gpu_kernels import compile_kernel
+
+from gatewise.nn.kernels.triton import kernels, layers, mixing, mixtures
+
+CAPABILITIES = 80, 90, 120
+SIZES = {"part_stride": "i32!", "per_group": "i32", "n_rows": "i32!", "n_wires": "i32", "n_gates": "i32"}
+WIRES = {**dict.fromkeys(["a", "b", "starts", "edges", "others"], "*i32"), **SIZES, "factor": "fp32"}
+ADDRESSES = dict.fromkeys(["table", "grads", "weights", "first_moments", "second_moments"], "*i64")
+FLOATS = dict.fromkeys(["operators", "coefficients", "confidence", "parts"], "*fp32")
+NUMBERS = dict.fromkeys(["share1", "share2", "eps"], "fp32") | {"n_parts": "i32", "part_stride": "i32!"}
+MIXTURES = {**ADDRESSES, **FLOATS, **NUMBERS, "ends": "*i32", "temperature": "*fp64", "rates": "*fp64"}
+MIXTURES["n_operators"] = "i32!"
+OF_MIXTURES = {"OPERATORS": 16, "GATES": mixtures.GATES}
+LAYERS = {  # the kernel, its constants, and the most registers
+    "forward": (kernels.forward_layer, {"GATES": layers.FORWARD_GATES}, 48),
+    "backward": (kernels.backward_layer, {"WIRES": layers.BACKWARD_WIRES}, 128),
+    "backward of gates": (kernels.backward_gates, {"GATES": layers.BACKWARD_GATES}, 128),
+}
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES)
+@pytest.mark.parametrize("stored", ["fp32", "bf16"])
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_fit_registers_and_load_widely(name: str, stored: str, capability: int, tmp_path: Path) -> None:
+    kernel, constants, ceiling = LAYERS[name]
+    values = dict.fromkeys(["x", "y", "grad_y", "grad_x"], f"*{stored}")
+    types = {**WIRES, **values, "coefficients": "*fp32", "parts": "*fp32"}
+    constants = {**constants, "ROWS": layers.TILE_ROWS}
+    compiled = compile_kernel(kernel, types, constants, capability, tmp_path)
+    assert compiled.registers <= ceiling
+    assert compiled.spilled == 0
+    if stored == "fp32":
+        assert compiled.wide_loads >= 2
+        unfilled = compile_kernel(kernel, {**types, "n_rows": "i32"}, constants, capability, tmp_path)
+        assert unfilled.wide_loads == 0  # so that rows must be filled up
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES)
+@pytest.mark.parametrize("name", ["mix", "mix_backward", "update"])
+def test_mixtures_fit_registers(name: str, capability: int, tmp_path: Path) -> None:
+    constants = {**OF_MIXTURES, **({"HARD": False} if name == "mix" else {})}
+    compiled = compile_kernel(getattr(mixing, name), MIXTURES, constants, capability, tmp_path)
+    assert compiled.registers <= (48 if name == "mix" else 128)
+    assert compiled.spilled == 0

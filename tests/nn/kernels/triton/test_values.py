@@ -1,0 +1,145 @@
+"""What the kernels compute, by Triton's interpreter: against plain torch in float64, and the native kernels."""
+
+import subprocess
+import sys
+from typing import Any
+from unittest import mock
+
+import pytest
+from support.processes import call_interpreted, missing
+from support.tools import require_module
+
+require_module("torch", "pip install -c constraints.txt torch==2.13.0")
+require_module("triton", "pip install -c constraints.txt triton==3.7.1")
+
+import torch
+from support.networks import seeded
+from torch import Tensor
+
+from gatewise.nn import Gumbel, HardStraightThrough, Soft, logic_network
+from gatewise.nn.kernels import cuda, ops
+from gatewise.nn.kernels.ops import Way, choose_way
+
+OPERATORS = [1, 6, 7, 8, 14]
+
+
+def fill_memory_with_nan() -> None:
+    """Every new tensor holds NaN, or the largest integer, so that what a kernel leaves out is seen."""
+    torch.use_deterministic_algorithms(True)
+    assert torch.empty(3).isnan().all()
+
+
+def reverse_grids() -> Any:
+    """Programs run from the last one to the first."""
+    from triton.runtime import interpreter
+
+    builder = interpreter.interpreter_builder
+    place = builder.set_grid_idx
+
+    def reverse(*index: int) -> None:
+        place(*(n - 1 - i for n, i in zip(builder.grid_dim, index, strict=True)))
+
+    return mock.patch.object(builder, "set_grid_idx", reverse)
+
+
+def measure_deviations() -> tuple[dict[str, float], float]:
+    from gatewise.nn.kernels.triton import checks
+
+    fill_memory_with_nan()
+    return checks.run_checks("cpu"), checks.TOLERANCE
+
+
+def test_values_are_those_of_plain_torch() -> None:
+    deviations, tolerance = call_interpreted(measure_deviations)
+    assert len(deviations) >= 3
+    assert max(deviations.values()) < tolerance, deviations
+
+
+def take_cpu_for_cuda() -> Any:
+    """The dispatch believes that kernels run on the CPU."""
+    return mock.patch.multiple(ops, _are_native=lambda *_: False), mock.patch.object(cuda, "has_kernels", bool)
+
+
+def run_network(sampling: Any, kind: torch.dtype = torch.float32, rows: int = 37) -> list[Tensor]:
+    """Scores and gradients of a network, all of them in float64."""
+    net = logic_network(9, [40, 30], 3, sampling=sampling, seed=0)
+    x = torch.rand(rows, 9, generator=seeded()).round().to(kind)
+    x.requires_grad_(x.is_floating_point())
+    y = net(x)
+    y.backward(torch.randn(y.shape, generator=seeded(1)))
+    grads = [each.grad for each in (x, *net.parameters()) if each.grad is not None]
+    return [each.detach().double() for each in (y, *grads)]
+
+
+def compare_networks() -> None:
+    samplings = Soft, HardStraightThrough, lambda: Gumbel(generator=seeded(2))
+    runs = list(zip(samplings, (torch.float32, torch.bool, torch.bfloat16), strict=True))
+    native = [run_network(make(), kind) for make, kind in runs]
+    fill_memory_with_nan()
+    as_native, on_triton = take_cpu_for_cuda()
+    with as_native, on_triton:
+        assert choose_way([torch.zeros(1)]) is Way.TRITON
+        found = [run_network(make(), kind) for make, kind in runs]
+        with reverse_grids():
+            reversed_grids = [run_network(make(), kind) for make, kind in runs]
+        assert run_network(Soft(), rows=0)[0].shape == (0, 3)
+    for one, other, again in zip(found, native, reversed_grids, strict=True):
+        for mine, theirs, backwards in zip(one, other, again, strict=True):
+            assert theirs.abs().sum() > 0
+            torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=2e-6)
+            assert torch.equal(mine, backwards)
+
+
+def test_networks_are_those_of_native_kernels_in_any_order_of_programs() -> None:
+    call_interpreted(compare_networks)
+
+
+def run_operators() -> list[Tensor]:
+    """What the operators of torch give, and their gradients."""
+    logits = [torch.randn(5, n, generator=seeded(n)).requires_grad_() for n in (7, 6)]
+    a, b = ([torch.randint(n, (m,), generator=seeded(i)).int() for n, m in ((4, 7), (7, 6))] for i in (2, 3))
+    x = torch.rand(9, 4, generator=seeded()).requires_grad_()
+    mixed, confidence = ops.mix_gates(logits, OPERATORS, torch.tensor(0.7, dtype=torch.float64), False)
+    y = ops.evaluate_layers(x, mixed, a, b, 2, [1.0, 1.5])
+    assert y.stride() == (1, 9)
+    y.backward(torch.randn(9, 2, generator=seeded()))
+    slope = torch.zeros(0)
+    if choose_way([mixed]) is Way.TRITON:
+        (slope,) = torch.autograd.grad(cuda.run_layers(x, mixed, a, b, 2, [1.0, 1.5]).sum(), x, create_graph=True)
+        (slope,) = torch.autograd.grad(slope.square().sum(), x)
+        assert slope.abs().sum() > 0
+    return [each.detach().double() for each in (confidence, y, x.grad, *(z.grad for z in logits))]
+
+
+def compare_operators() -> None:
+    native = run_operators()
+    fill_memory_with_nan()
+    as_native, on_triton = take_cpu_for_cuda()
+    with as_native, on_triton:
+        found = run_operators()
+    for mine, theirs in zip(found, native, strict=True):
+        torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-6)
+
+
+def test_operators_run_kernels() -> None:
+    call_interpreted(compare_operators)
+
+
+WITHOUT_TRITON = """
+from gatewise.nn import *
+import torch
+net = logic_network(9, [40, 30], 3, seed=0)
+net(torch.rand(5, 9)).sum().backward()
+step = TrainStep(net)
+print(step(torch.rand(5, 9), torch.tensor([0, 1, 2, 0, 1])) > 0, "gatewise.nn.kernels.triton" in sys.modules)
+"""
+
+
+def test_the_cpu_needs_no_triton() -> None:
+    done = subprocess.run([sys.executable, "-c", missing("triton") + WITHOUT_TRITON], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "True False\n"), done.stderr
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_other_devices_have_no_kernels(device: str) -> None:
+    assert not cuda.has_kernels(torch.device(device))
