@@ -54,6 +54,25 @@ def test_reports_are_plotted(values: bool) -> None:
         model.report().plot()
 
 
+def test_models_are_plotted() -> None:
+    require_module("matplotlib", "pip install -c constraints.txt matplotlib")
+    rows = list_rows()
+    model = make_model(0, n_groups=3, values=True)
+    truth = model.predict(rows)
+    (axes,) = model.plot_importance(rows, truth).axes
+    widths = [patch.get_width() for patch in axes.patches]
+    assert widths == sorted(widths)
+    assert widths[-1] > 0
+    (axes,) = model.plot_quality(rows, truth).axes
+    assert [patch.get_width() for patch in axes.patches] == [1.0, 1.0, 1.0]  # R²
+    (axes,) = model.plot_quality(rows, truth > 0).axes
+    assert axes.get_xlabel() == "F1"
+    with pytest.raises(ValueError, match="X must have rows to rate answers by, got none"):
+        model.plot_quality(np.empty((0, 4)), truth[:0])
+    with pytest.raises(ValueError, match="X must have at least two rows"):
+        model.plot_importance(rows[:1])
+
+
 def test_histories() -> None:
     require_module("torch", "pip install -c constraints.txt torch==2.13.0")
     from gatewise.train.history import History, Record

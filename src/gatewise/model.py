@@ -25,6 +25,8 @@ from gatewise.run.engine import Engine
 from gatewise.wiring import CompactCircuit, ConvolutionalCircuit, SeededCircuit
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from gatewise.report import Report
 
 PROOF_SECONDS = 120.0
@@ -238,6 +240,36 @@ class Model:
         from gatewise.report.collect import collect
 
         return collect(self, X, y=y, title=title, image=image, history=history, proofs=proofs, commands=commands)
+
+    def plot_importance(self, X: Any, y: Any = None) -> "Figure":
+        """How much the loss rises, by column, when its values are those of other rows; as a matplotlib figure.
+
+        Notebooks show it, and ``savefig`` writes it. Without `y`, it is how much the scores change.
+
+        Examples
+        --------
+        >>> encoder = Encoder.fit([[17.0, 1.0], [39.0, 2.0]])
+        >>> model = Model(encoder, Circuit(2, [], [], [], [2, 2], [0, 1, 2]), Classes(("no", "yes"), 1.0, 1))
+        >>> model.plot_importance([[10.0, 1.0], [50.0, 2.0]]).axes[0].get_title()
+        'importance of columns'
+        """
+        from gatewise.report.figures import plot_importance
+
+        return plot_importance(self.report(X, y))
+
+    def plot_quality(self, X: Any, y: Any) -> "Figure":
+        """Confusions and calibration of classes, or true and predicted values and residuals; a matplotlib figure.
+
+        Examples
+        --------
+        >>> encoder = Encoder.fit([[17.0], [39.0]])
+        >>> model = Model(encoder, Circuit(1, [], [], [], [2], [0, 1]), Affine((1.0,), (0.0,), group_size=1))
+        >>> [axes.get_title() for axes in model.plot_quality([[10.0], [50.0]], [0, 1]).axes]
+        ['root mean square error 0', 'residuals']
+        """
+        from gatewise.report.figures import plot_quality
+
+        return plot_quality(self.report(X, y))
 
     def with_threads(self, threads: int) -> "Model":
         """The same model, run by that many threads."""

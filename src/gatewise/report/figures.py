@@ -1,14 +1,15 @@
 """Figures of a report for papers, by matplotlib.
 
-In: a report. Out: a figure: what the model looks at, and how good it is.
+In: a report. Out: figures: what the model looks at, and how good it is.
 """
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gatewise.notebook import make_figure
-from gatewise.report.facts import ClassQuality, Report, ValueQuality
+from gatewise.report.facts import ClassQuality, LabelQuality, Report, SeveralQuality, ValueQuality
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,20 +20,64 @@ FEW_LABELS = 12
 COLOR = "#2757c4"
 
 
+Panel = Callable[[Report, "Axes"], None]
+
+
 def plot_report(report: Report) -> "Figure":
     """The importance of columns, and of the answers what confusions and calibration, or residuals, say."""
-    rated = any(column.rise is not None for column in report.columns)
-    panels = [_plot_importance] * rated
-    if isinstance(report.quality, ClassQuality):
-        panels += [_plot_confusion] * bool(report.quality.confusion) + [_plot_calibration]
-    elif isinstance(report.quality, ValueQuality):
-        panels += [_plot_values, _plot_residuals]
+    panels = [*_rate_columns(report), *_rate_answers(report)]
     if not panels:
         raise ValueError("report must have been given a table to be plotted, got none; call Model.report(X, y)")
-    figure = make_figure((4.6 * len(panels), 4.2), needed_by="Report.plot")
+    return _draw(report, panels, needed_by="Report.plot")
+
+
+def plot_importance(report: Report) -> "Figure":
+    """The importance of columns, the most important one first."""
+    panels = _rate_columns(report)
+    if not panels:
+        raise ValueError("X must have at least two rows, and the model few columns, got nothing to rate columns by")
+    return _draw(report, panels, needed_by="Model.plot_importance")
+
+
+def plot_quality(report: Report) -> "Figure":
+    """Confusions and calibration, or values and residuals, or a bar for each value or label."""
+    panels = _rate_answers(report)
+    if not panels:
+        raise ValueError("X must have rows to rate answers by, got none")
+    return _draw(report, panels, needed_by="Model.plot_quality")
+
+
+def _rate_columns(report: Report) -> list[Panel]:
+    return [_plot_importance] if any(column.rise is not None for column in report.columns) else []
+
+
+def _rate_answers(report: Report) -> list[Panel]:
+    quality = report.quality
+    if isinstance(quality, ClassQuality):
+        return [_plot_confusion, _plot_calibration] if quality.confusion else [_plot_calibration]
+    if isinstance(quality, ValueQuality):
+        return [_plot_values, _plot_residuals]
+    return [] if quality is None else [_plot_several]
+
+
+def _draw(report: Report, panels: Sequence[Panel], *, needed_by: str) -> "Figure":
+    figure = make_figure((4.6 * len(panels), 4.2), needed_by=needed_by)
     for axes, draw in zip(np.atleast_1d(figure.subplots(1, len(panels))), panels, strict=True):
         draw(report, axes)
     return figure
+
+
+def _plot_several(report: Report, axes: "Axes") -> None:
+    quality = report.quality
+    if isinstance(quality, LabelQuality):
+        counts = zip(quality.hits, quality.answered, quality.owners, strict=True)
+        bars, title, what = [2 * hits / max(said + own, 1) for hits, said, own in counts], "labels", "F1"
+    else:
+        assert isinstance(quality, SeveralQuality)
+        bars, title, what = [value.r2 or 0.0 for value in quality.values], "values", "R²"
+    axes.barh([str(1 + k) for k in range(len(bars))], bars, color=COLOR)
+    axes.invert_yaxis()
+    axes.set(title=f"{quality.n_rows:,} rows", xlabel=what, ylabel=title)
 
 
 def _plot_importance(report: Report, axes: "Axes") -> None:
