@@ -18,47 +18,22 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from benchmarks import records
-from benchmarks.data.mnist import find_data, load_mnist
-from benchmarks.data.tables import adult
+from benchmarks.data.mnist import find_data
 from benchmarks.process import REPOSITORY
-from experiments.data import load_idx_images
-from experiments.points.frontier import POINTS
-from experiments.training import train_network
-from gatewise import LogicClassifier, Model
-
-EPOCHS = 6
-Made = tuple[str, Model, Any, Any]
-
-
-def make_adult(data: Path) -> Made:
-    """The default model, and all rows."""
-    table = adult(data)
-    training, _ = next(table.splits())
-    model = LogicClassifier(random_state=0).fit(table.X.iloc[training], table.y[training]).model_
-    return "Adult", model, table.X, table.y
-
-
-def make_mnist(data: Path) -> Made:
-    """8,000 gates, and the test images."""
-    point, images = POINTS["mnist-8k"], load_idx_images(data, "mnist")
-    plan = point.plan(images).scaled(EPOCHS)
-    model = train_network(point.widths, plan, images, 0, folder=None, report=lambda _: None).model
-    return "MNIST, 8,000 gates", model, *load_mnist(data, "t10k")
+from benchmarks.report.pages import Made, make_adult, make_mnist
 
 
 def write_page(made: Made, path: Path) -> records.Record:
     """Make a page; seconds and bytes."""
-    name, model, X, y = made
     start = time.perf_counter()
-    model.report(X, y).save(path)
+    made.report().save(path)
     seconds = time.perf_counter() - start
     return {
-        "page": name,
-        "rows": len(X),
-        "gates": model.circuit.n_gates,
+        "page": made.title,
+        "rows": len(made.X),
+        "gates": made.model.circuit.n_gates,
         "seconds": seconds,
         "bytes": path.stat().st_size,
     }

@@ -170,6 +170,10 @@ def test_images_are_recognized() -> None:
     assert find_image(Encoder.fit(np.random.default_rng(0).random((200, 64)))) is None
     model = Model(Encoder.images((3, 4), 1), Circuit(12, [], [], [], [2], [0, 1]), Affine((1.0,), (0.0,), 1))
     assert model.report(image=(3, 4)).image == (3, 4)
+    report = model.report(np.arange(24.0).reshape(2, 12), image=(3, 4))
+    assert {column.histogram for column in report.columns} == {None}
+    assert (report.columns[5].low, report.columns[5].high) == (5.0, 17.0)
+    assert repr(report) == "Report('A model of gates', gates=0, columns=12, quality=none)"
     with pytest.raises(ValueError, match="image must be a height and a width of 12 pixels, got"):
         model.report(image=(3, 5))
 

@@ -38,7 +38,7 @@ MAX_GATES = 150_000
 
 MAX_COLUMNS = 4_000
 MAX_RATED = 5_000
-MAX_SAMPLED, MIN_SAMPLED, MAX_BYTES = 1_000, 40, 500_000
+MAX_SAMPLED, MIN_SAMPLED, MAX_BYTES = 1_000, 40, 300_000
 """Rows of the table that the page carries, and their bytes, which become a third more in the page."""
 
 N_TIMED = 2**14
@@ -86,16 +86,19 @@ def collect(
         describe_column(column, None if rises is None else float(rises[table_idx]))
         for column, table_idx in zip(model.encoder.columns, model.encoder.table_idx, strict=True)
     ]
+    picture = (image or find_image(model.encoder)) if is_small else None
     sample = None
     if table is not None and counts is not None and len(counts) and is_small:
         numbers = model.encoder.to_numbers(table)
         columns = _add_histograms(columns, numbers, _summarize(model, counts))
+        if picture is not None:  # a page shows maps of all pixels instead
+            columns = [replace(column, histogram=None) for column in columns]
         sample = _take_sample(numbers, truth)
     return Report(
         title=title,
         model=_describe_model(model, table),
         columns=tuple(columns) if is_small else (),
-        image=(image or find_image(model.encoder)) if is_small else None,
+        image=picture,
         circuit=_describe_circuit(model) if is_small else None,
         quality=None if counts is None or truth is None or not len(counts) else _rate(model, counts, truth),
         sample=sample,

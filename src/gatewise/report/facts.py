@@ -230,7 +230,7 @@ class Sample:
     truth: NDArray[np.float64] | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """All facts about a model; made by `Model.report`.
 
@@ -266,6 +266,10 @@ class Report:
     proofs: tuple[dict[str, Any], ...]
     commands: tuple[str, ...]
     left_out: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        quality = "none" if self.quality is None else type(self.quality).__name__
+        return f"Report({self.title!r}, gates={self.model.n_gates}, columns={self.model.n_columns}, quality={quality})"
 
     def to_json(self) -> str:
         """All facts as JSON that can stand inside HTML, too: it has none of its special characters."""

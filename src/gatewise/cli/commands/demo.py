@@ -5,7 +5,7 @@ import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from gatewise.encode import Encoder
 from gatewise.extras import install_command, require
 from gatewise.model import Model
 from gatewise.run.timing import time_call
+
+if TYPE_CHECKING:
+    from gatewise.train import Result
 
 SHAPE, HIGH = (8, 8), 16.0  # scikit-learn's digits
 N_THRESHOLDS = 7
@@ -74,22 +77,13 @@ def run_demo(folder: Path, *, progress: bool = False, epochs: int = EPOCHS) -> I
     from sklearn.metrics import confusion_matrix
     from sklearn.model_selection import train_test_split
 
-    from gatewise import nn, train
-
     can_draw = importlib.util.find_spec("matplotlib") is not None
     if not can_draw:
         yield f"picture    none, because matplotlib is not installed; get it by: {install_command('plot')}"
     X, y = load_digits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.25, random_state=SEED, stratify=y)
     yield f"data       {len(X_train)} images of 8x8 pixels to learn from, {len(X_test)} to test with"
-    encoder = Encoder.images(SHAPE, N_THRESHOLDS, high=HIGH)
-    task = train.Classification(10)
-    net = task.network(
-        encoder.n_bits, WIDTHS, tau=TAU, candidates=CANDIDATES, sampling=nn.Bitwise(TEMPERATURE), seed=SEED
-    )
-    recipe = train.Recipe(epochs=epochs, batch_size=BATCH_SIZE, schedule=train.Cosine(LEARNING_RATE), seed=SEED)
-    bits = train.Bits(encoder.encode_rows(X_train), y_train)
-    result = train.fit(net, task, bits, recipe=recipe, progress=progress)
+    encoder, result = train_digits(X_train, y_train, progress=progress, epochs=epochs)
     last = result.history[-1]
     gates = np.array(last.gates)
     yield f"trained    {' + '.join(map(str, WIDTHS))} gates and their wires, {epochs} epochs in {last.seconds:.0f} s"
@@ -121,6 +115,22 @@ def run_demo(folder: Path, *, progress: bool = False, epochs: int = EPOCHS) -> I
         plot_circuit(gates, confusion, list(range(10))).savefig(picture, dpi=120)
         yield f"\npicture    {picture}"
     yield f"page       {page}: open it in a browser, and draw a digit"
+
+
+def train_digits(
+    X: NDArray[Any], y: NDArray[Any], *, progress: bool = False, epochs: int = EPOCHS
+) -> tuple[Encoder, "Result"]:
+    """The encoder of images, and a network with learned wires that is trained on their bits."""
+    from gatewise import nn, train
+
+    encoder = Encoder.images(SHAPE, N_THRESHOLDS, high=HIGH)
+    task = train.Classification(10)
+    net = task.network(
+        encoder.n_bits, WIDTHS, tau=TAU, candidates=CANDIDATES, sampling=nn.Bitwise(TEMPERATURE), seed=SEED
+    )
+    recipe = train.Recipe(epochs=epochs, batch_size=BATCH_SIZE, schedule=train.Cosine(LEARNING_RATE), seed=SEED)
+    bits = train.Bits(encoder.encode_rows(X), y)
+    return encoder, train.fit(net, task, bits, recipe=recipe, progress=progress)
 
 
 def compare(
