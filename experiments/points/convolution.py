@@ -28,6 +28,13 @@ from gatewise.wiring import NearbyCandidates, NearbyTaps, RandomCandidates, TapC
 from gatewise.wiring.window import Shape, Window
 
 RECIPE = "convolution"
+STAGES = {  # channels are counted in the k of a point
+    "trees": (ConvolutionStage(1, kernel_size=5, padding=0, depth=2),),
+    "gates": (ConvolutionStage(1, depth=1),),
+    "trees, trees": (ConvolutionStage(1, kernel_size=5, padding=0, depth=2), ConvolutionStage(4, depth=2)),
+    "gates, gates": (ConvolutionStage(1, depth=1), ConvolutionStage(4, depth=1)),
+    "gates, trees": (ConvolutionStage(1, depth=1), ConvolutionStage(4, depth=2)),
+}
 
 
 @dataclass(frozen=True)
@@ -35,8 +42,8 @@ class ConvolutionPoint:
     """A network of convolutions: its data, its architecture and size, and how it is trained.
 
     `make` takes the size `k`, `n_thresholds`, `tau`, a seed, and options of all layers; `pixels` is the largest shift
-    of an image, and `residual` the logit of the gate A that weights begin with. Without `taps`, or `widths` of the
-    layers after the convolutions, they are those of the architecture.
+    of an image, and `residual` the logit of the gate A that weights begin with. Without `stages`, `taps`, or `widths`
+    of the layers after the convolutions, they are those of the architecture.
     """
 
     name: str
@@ -52,6 +59,7 @@ class ConvolutionPoint:
     batch_size: int = 128
     pixels: int = 1
     mirror: bool = False
+    stages: tuple[ConvolutionStage, ...] = ()
     taps: Taps | None = None
     widths: tuple[int, ...] = ()
 
@@ -72,7 +80,7 @@ class ConvolutionPoint:
 
     def build(self, seed: int) -> torch.nn.Module:
         """The network of a seed; its layers share one temperature."""
-        options = {name: value for name in ("taps", "widths") if (value := getattr(self, name))}
+        options = {name: value for name in ("stages", "taps", "widths") if (value := getattr(self, name))}
         return self.make(
             k=self.k,
             n_thresholds=self.n_thresholds,
@@ -92,6 +100,7 @@ class ConvolutionPoint:
             "learning_rate": [self.learning_rate / 2, self.learning_rate * 2],
             "temperature": [self.temperature / 2, self.temperature * 2],
             "residual": [self.residual / 2, self.residual * 1.5],
+            "stages": [*STAGES.values()],
             "taps": [NearbyTaps(), TapCandidates()],
             "n_thresholds": [max(1, n // 2), 2 * n + 1],
             "pixels": [max(0, self.pixels - 1), self.pixels + 1],
@@ -102,8 +111,8 @@ class ConvolutionPoint:
 
 def learned_network(
     shape: Shape,
-    stages: Sequence[ConvolutionStage],
     *,
+    stages: Sequence[ConvolutionStage],
     widths: Sequence[int],
     k: int,
     n_candidates: int,
@@ -135,13 +144,8 @@ _STRIDED = replace(_CIFAR, name="cifar-strided-s", make=partial(strided_network,
 _MNIST_LEARNED = replace(
     _MNIST,
     name="mnist-learned-150k",
-    make=partial(
-        learned_network,
-        (1, 28, 28),
-        [ConvolutionStage(1, kernel_size=5, padding=0)],
-        n_candidates=16,
-        radius=4,
-    ),
+    make=partial(learned_network, (1, 28, 28), n_candidates=16, radius=4),
+    stages=(ConvolutionStage(1, kernel_size=5, padding=0),),
     widths=(20_000, 50_000),
     tau=24.0,
     epochs=60,
@@ -151,13 +155,8 @@ _MNIST_LEARNED = replace(
 _CIFAR_LEARNED = replace(
     _CIFAR,
     name="cifar-learned-s",
-    make=partial(
-        learned_network,
-        (3, 32, 32),
-        [ConvolutionStage(1, kernel_size=5, padding=0, depth=2)],
-        n_candidates=16,
-        radius=4,
-    ),
+    make=partial(learned_network, (3, 32, 32), n_candidates=16, radius=4),
+    stages=STAGES["trees"],
     widths=(16_000, 40_000),
     tau=84.0,
     n_thresholds=7,
@@ -169,6 +168,17 @@ CONVOLUTIONS = {
         _MNIST_LEARNED,
         _CIFAR_LEARNED,
         replace(_CIFAR_LEARNED, name="cifar-learned-400k", widths=(100_000, 180_000), tau=140.0, epochs=40),
+        replace(
+            _CIFAR_LEARNED,
+            name="cifar-learned-m",
+            make=partial(learned_network, (3, 32, 32), n_candidates=16, radius=2),
+            stages=STAGES["gates, trees"],
+            k=96,
+            widths=(120_000, 240_000),
+            tau=165.0,
+            batch_size=256,
+            epochs=40,
+        ),
         replace(_MNIST, name="mnist-tree-150k", k=11),
         _MNIST,
         replace(_MNIST, name="mnist-tree-m", k=64, tau=28.0),
