@@ -69,7 +69,7 @@ def find_missing() -> Iterator[str]:
     """What the benchmarks need and this machine lacks, with how to get it."""
     for name in MODULES:
         if importlib.util.find_spec(name) is None:
-            yield f"package {name}: pip install -c constraints.txt '.[bench,export,verify]'"
+            yield f"package {name}: pip install -c constraints.txt '.[bench]'"
     for tool in TOOLS:
         if shutil.which(tool) is None:
             yield f"program {tool}: see .ci/run"

@@ -1,6 +1,6 @@
 """Proofs about models of default settings: how long questions take, and whether they are decided.
 
-    pip install -c constraints.txt '.[bench,verify]'
+    pip install -c constraints.txt '.[bench]'
     python -m benchmarks.verify --data DIR --record          # benchmarks/results/verify.json
     python -m benchmarks.verify --data DIR --only adult
 
