@@ -110,6 +110,7 @@ class TensorEngine:
         wires = place[circuit.a][order], place[circuit.b][order], terms[circuit.gate[order]]
         self._a, self._b, self._operations = map(self._send, wires)
         self._counted = self._send(place[circuit.outputs])
+        self.device = self._counted.device  # with its number, which "cuda" lacks
         self._slices = self._send(np.array(_slice_groups(circuit.group_ptr.tolist())).reshape(-1, 3))
         words = STATE_BYTES // (4 * circuit.n_wires) // WORDS * WORDS
         self._most_words = min(max(words, WORDS), MOST_WORDS)
@@ -131,7 +132,7 @@ class TensorEngine:
             raise ValueError(
                 f"rows must have {self.circuit.n_inputs} features, as the circuit's inputs, got {bits.shape[1]}"
             )
-        if bits.device.type != self.device.type or (self.device.index or bits.device.index) != bits.device.index:
+        if bits.device != self.device:
             raise ValueError(f"rows must be on the device of the engine, {self.device}, got {bits.device}")
         n_rows, step = len(rows), LANES * self._most_words
         counts = torch.zeros((n_rows, self.circuit.n_groups), dtype=torch.int32, device=bits.device)
