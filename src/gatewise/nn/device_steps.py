@@ -6,16 +6,17 @@ from then on as one graph, for as long as the network's tensors are the same.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Protocol, cast
 
 import torch
 from torch import Tensor
 
+from gatewise.nn.base import check_bits
 from gatewise.nn.head import GroupSum
 from gatewise.nn.layer import LogicLayer
+from gatewise.nn.learned import LearnedLayer
 from gatewise.nn.native_steps import Moments, make_key
-from gatewise.nn.parametrization import Softmax
-from gatewise.nn.sampling import Gumbel
+from gatewise.nn.sampling import Bitwise, Gumbel
 
 N_UNRECORDED = 2  # steps that compile kernels and bring tables to the device, which a graph cannot hold
 
@@ -24,40 +25,36 @@ RowLoss = Callable[[Tensor, Tensor], Tensor]
 """Scores, (n, groups), and targets to the losses of rows, (n,) or (n, groups)."""
 
 
-class AdamSettings(NamedTuple):
-    """What stays the same from step to step."""
+class Pass(Protocol):
+    """The layers of a network on floats or on bits, see `gatewise.nn.kernels.triton.passes`."""
 
-    betas: tuple[float, float]
-    eps: float
+    def make_values(self, n_rows: int) -> Tensor:
+        """Memory for the rows of a batch."""
 
-    def rates(self, learning_rate: float, n_steps: int) -> list[float]:
-        """What the kernels multiply by in step `n_steps`, from 1.
+    def fill(self, values: Tensor, x: Tensor) -> None:
+        """Take rows in."""
 
-        Examples
-        --------
-        >>> AdamSettings((0.5, 0.75), 1e-8).rates(1.0, 1)
-        [2.0, 0.5]
-        """
-        first, second = (1 - beta**n_steps for beta in self.betas)
-        return [learning_rate / first, second**0.5]
+    def step(self, values: Tensor, differentiate: Callable[[Tensor], Tensor], rates: Tensor) -> Any:
+        """Change the weights; gives what was read by its address."""
 
 
 class Batch:
     """Memory that the steps of one batch size read and write, and their graph, if there is one."""
 
-    def __init__(self, size: int, in_features: int, y: Tensor, values: torch.dtype, device: torch.device) -> None:
-        self.size = size
-        self.values = torch.zeros(in_features, -(-size // 16) * 16, dtype=values, device=device)
-        self.y = torch.zeros(size, *y.shape[1:], dtype=y.dtype, device=device)
-        self.weight = torch.ones(size, device=device)
+    def __init__(self, values: Tensor, y: Tensor) -> None:
+        self.size, self.values, device = len(y), values, values.device
+        self.y = torch.zeros_like(y, device=device)
+        self.weight = torch.ones(self.size, device=device)
         self.rates = torch.zeros(2, dtype=torch.float64, device=device)
+        self.flaw = torch.zeros((), device=device)  # NaN if rows are not what they must be
         self.n_runs = 0
         self.replay: Replay | None = None
         self.held: Any = None  # what the graph reads by its address
 
     def fill(self, x: Tensor, y: Tensor, weight: Tensor | None, rates: Tensor) -> None:
-        """Take in the next batch."""
-        self.values[:, : self.size].copy_(x.T)
+        """Take in the next batch, but for the values."""
+        if x.is_floating_point():
+            self.flaw.copy_(0.0 * x.sum())
         self.y.copy_(y)
         if weight is not None:
             self.weight.copy_(weight)
@@ -65,7 +62,7 @@ class Batch:
 
 
 class DeviceSteps:
-    """Steps of LogicLayers and a GroupSum.
+    """Steps of LogicLayers or LearnedLayers and a GroupSum.
 
     Parameters
     ----------
@@ -73,26 +70,38 @@ class DeviceSteps:
         Of the network.
     moments : as `native_steps.make_moments` gives them
     row_loss : function of scores and targets
-    adam : AdamSettings
+    adam : pair of floats, and float
+        The betas of Adam, and epsilon.
     activations : torch.float32 or torch.bfloat16
-        What values and their gradients are stored in.
+        What values and their gradients are stored in, but on bits.
     """
 
     def __init__(
         self,
-        layers: Sequence[LogicLayer],
+        layers: Sequence[LogicLayer | LearnedLayer],
         head: GroupSum,
         moments: Moments,
         *,
         row_loss: RowLoss,
-        adam: AdamSettings,
+        adam: tuple[tuple[float, float], float],
         activations: torch.dtype,
     ) -> None:
-        self._layers, self._head, self._row_loss, self._adam = layers, head, row_loss, adam
-        self._activations = activations
-        self._first, self._second = ([of_layer["weight"][i] for of_layer in moments] for i in (0, 1))
+        from gatewise.nn.kernels.triton import passes
+
+        self._layers, self._head, self._row_loss, (self._betas, _) = layers, head, row_loss, adam
+        settings = passes.AdamSettings(*adam)
+        self._pass: Pass
+        if self._is_on_bits:
+            self._pass = passes.BitPass(layers, head.groups, moments, adam=settings)
+        else:
+            fixed = cast(Sequence[LogicLayer], layers)
+            self._pass = passes.RelaxedPass(fixed, head.groups, moments, adam=settings, activations=activations)
         self._batches: dict[tuple[object, ...], Batch] = {}
         self._key: tuple[object, ...] = ()
+
+    @property
+    def _is_on_bits(self) -> bool:
+        return isinstance(self._layers[0].sampling, Bitwise)
 
     def run(
         self,
@@ -103,19 +112,25 @@ class DeviceSteps:
         sizes: Sequence[int],
         learning_rates: Sequence[float],
         n_steps: int,
+        temperatures: Sequence[float] | None,
     ) -> list[Tensor]:
         """Steps on consecutive batches, of which `n_steps` came before; gives the loss of each, in float64."""
+        sampling = self._layers[0].sampling
+        x = check_bits(x) if self._is_on_bits else x
         device = self._layers[0].weight.device
         x, y = (each.to(device, non_blocking=True) for each in (x, y))
         weight = weight if weight is None else weight.to(device, non_blocking=True)
-        each_rates = [self._adam.rates(rate, n_steps + 1 + i) for i, rate in enumerate(learning_rates)]
+        each_rates = [correct_rate(rate, self._betas, n_steps + 1 + i) for i, rate in enumerate(learning_rates)]
         rates = torch.tensor(each_rates, dtype=torch.float64).to(device, non_blocking=True)
         losses, end = [], 0
-        for size, own_rates in zip(sizes, rates, strict=True):
+        for i, (size, own_rates) in enumerate(zip(sizes, rates, strict=True)):
             own = slice(end, end + size)
             end += size
             batch = self._find_batch(y[own], is_weighted=weight is not None)
             batch.fill(x[own], y[own], None if weight is None else weight[own], own_rates)
+            self._pass.fill(batch.values, x[own])
+            if temperatures is not None and isinstance(sampling, Bitwise):
+                sampling.temperature.fill_(temperatures[i])
             losses.append(self._advance(batch))
         return losses
 
@@ -127,8 +142,7 @@ class DeviceSteps:
             self._key = key
         kind = len(y), *y.shape[1:], y.dtype, is_weighted
         if kind not in self._batches:
-            first = self._layers[0]
-            self._batches[kind] = Batch(len(y), first.in_features, y, self._activations, first.weight.device)
+            self._batches[kind] = Batch(self._pass.make_values(len(y)), y)
         return self._batches[kind]
 
     def _advance(self, batch: Batch) -> Tensor:
@@ -151,25 +165,15 @@ class DeviceSteps:
 
     def _step(self, batch: Batch) -> tuple[Tensor, Any]:
         """Forward, loss, backward and Adam on what the batch holds; the loss, and all that was read by its address."""
-        from gatewise.nn.kernels.triton import autograd, layers, mixtures
+        losses: list[Tensor] = []
 
-        first = self._layers[0]
-        assert isinstance(first.parametrization, Softmax)
-        weights = [layer.weight.detach() for layer in self._layers]
-        logits, temperature, hard = first.sampling.prepare(weights)
-        mixture = autograd.join(logits, tuple(first.parametrization.operators), temperature)
-        coefficients, confidence = mixtures.mix(mixture, hard=hard)
-        plans = autograd.find_plans(first.in_features, ([each.a for each in self._layers], [e.b for e in self._layers]))
-        *kept, last = layers.forward(plans, batch.values, coefficients)
-        loss, grad = self._differentiate_loss(
-            last.unflatten(0, (self._head.groups, -1)).sum(1, dtype=torch.float32), batch
-        )
-        grad_factors = [layer.grad_factor for layer in self._layers]
-        parts, _ = layers.backward(plans, kept, coefficients, grad, grad_factors=grad_factors, needs_x=False)
-        adam = mixtures.Adam(weights, self._first, self._second, batch.rates, *self._adam)
-        tables = mixtures.update(mixture, parts, adam)
-        first.sampling.observe(confidence.double().mean(), first.parametrization.n_parameters)
-        return loss, (mixture, plans, tables)
+        def differentiate(sums: Tensor) -> Tensor:
+            loss, grad = self._differentiate_loss(sums, batch)
+            losses.append(loss)
+            return grad
+
+        held = self._pass.step(batch.values, differentiate, batch.rates)
+        return losses[0], held
 
     def _differentiate_loss(self, sums: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
         """The mean loss in float64, and the gradient of the sums, (groups, n_rows), 0 for rows that only fill up."""
@@ -177,9 +181,21 @@ class DeviceSteps:
         with torch.enable_grad():
             scores = sums[:, : batch.size].T / self._head.temperature(self._layers[-1].out_features) + self._head.beta
             losses = self._row_loss(scores, batch.y).reshape(batch.size, -1).mean(1)
-            loss = (losses * batch.weight).mean()
+            loss = (losses * batch.weight).mean() + batch.flaw
             (grad,) = torch.autograd.grad(loss, sums)
         return loss.detach().double(), grad.contiguous()
+
+
+def correct_rate(learning_rate: float, betas: tuple[float, float], n_steps: int) -> list[float]:
+    """What the kernels multiply by in step `n_steps` of Adam, from 1; see `kernels.triton.mixing.update`.
+
+    Examples
+    --------
+    >>> correct_rate(1.0, (0.5, 0.75), 1)
+    [2.0, 0.5]
+    """
+    first, second = (1 - beta**n_steps for beta in betas)
+    return [learning_rate / first, second**0.5]
 
 
 def can_be_recorded(values: Tensor) -> bool:

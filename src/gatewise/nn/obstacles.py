@@ -72,13 +72,12 @@ def _find_unfit(stages: Sequence[Any]) -> str | None:
     if not (devices and cuda.has_kernels(devices[0])):
         return None
     for position, stage in enumerate(stages):
-        if not isinstance(stage, LogicLayer) or isinstance(stage.sampling, Bitwise):
-            kind = (
-                f"{type(stage).__name__} with {stage.sampling}"
-                if isinstance(stage, GateModule)
-                else type(stage).__name__
-            )
-            return f"hold LogicLayers without Bitwise on CUDA, got {kind} at {position}"
+        if not isinstance(stage, LogicLayer | LearnedLayer):
+            return f"hold LogicLayers or LearnedLayers on CUDA, got {type(stage).__name__} at {position}"
+        if not isinstance(stage.parametrization, Softmax):
+            return f"have Softmax as the parametrization of every layer on CUDA, got {stage.parametrization}"
+        if not all(parameter.requires_grad for parameter in stage.parameters()):
+            return f"hold layers on CUDA that are all trained, got one that requires no gradient at {position}"
     others = [device for device in devices if device != devices[0]]
     return f"be on one device, got {devices[0]} and {others[0]}" if others else None
 

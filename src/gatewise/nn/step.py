@@ -18,7 +18,7 @@ from torch.nn import functional
 from gatewise import _native
 from gatewise.nn.architectures.stages import Stage, follow_shapes, list_layers
 from gatewise.nn.base import check_tensor
-from gatewise.nn.device_steps import AdamSettings, DeviceSteps
+from gatewise.nn.device_steps import DeviceSteps
 from gatewise.nn.head import GroupSum
 from gatewise.nn.kernels import cuda
 from gatewise.nn.layer import LogicLayer
@@ -40,10 +40,10 @@ class TrainStep:
     net : LogicNetwork, or Sequential of layers of gates and a GroupSum
         LogicLayers and LearnedLayers; or FeatureMaps, LogicConv2d, OrPool2d, a `torch.nn.Flatten`, and then such
         layers; or LutLayers alone. On the CPU, in float32, layers of equal settings with `Softmax` and the
-        probabilistic relaxation; LearnedLayers with `Bitwise`; LutLayers of any k. On CUDA, LogicLayers without
-        `Bitwise`: a step is one CUDA graph, but for that of `Gumbel`. For any other network the error
-        names the layer and the reason; `TrainStep.supports` asks beforehand. Layers whose weights require no gradient
-        are frozen, on bits.
+        probabilistic relaxation; LearnedLayers with `Bitwise`; LutLayers of any k. On CUDA, LogicLayers and
+        LearnedLayers, none of them frozen: a step is one CUDA graph, but for that of `Gumbel`. For any other network
+        the error names the layer and the reason; `TrainStep.supports` asks beforehand. Layers whose weights require no
+        gradient are frozen, on bits.
     loss : "cross_entropy", "binary_cross_entropy" or "squared_error"
         Of the softmax over groups, of each group's sigmoid, or of the groups themselves; the mean of the batch.
     learning_rate, betas, eps
@@ -51,7 +51,7 @@ class TrainStep:
     label_smoothing : float
         For "cross_entropy", as in `torch.nn.CrossEntropyLoss`.
     activations : torch.float32 or torch.bfloat16
-        What values and their gradients are stored in on CUDA; values 0 and 1 are exact in both.
+        What values and their gradients are stored in on CUDA, but on bits; values 0 and 1 are exact in both.
 
     Examples
     --------
@@ -174,6 +174,7 @@ class TrainStep:
             raise TypeError(f"y must be integers for {self.loss!r}, got {y.dtype}")
         if isinstance(self._steps, DeviceSteps):
             settings: dict[str, Any] = {"sizes": sizes, "learning_rates": learning_rates, "n_steps": self.n_steps}
+            settings["temperatures"] = temperatures
             on_device = self._steps.run(x, y.long() if is_classes else y.float(), weight, **settings)
             self.n_steps += len(sizes)
             return on_device
@@ -231,8 +232,8 @@ class TrainStep:
             "binary_cross_entropy": partial(functional.binary_cross_entropy_with_logits, reduction="none"),
             "squared_error": partial(functional.mse_loss, reduction="none"),
         }
-        layers = cast(list[LogicLayer], self._layers)
-        options: dict[str, Any] = {"row_loss": row_losses[self.loss], "adam": AdamSettings(self.betas, self.eps)}
+        layers = cast(list[LogicLayer | LearnedLayer], self._layers)
+        options: dict[str, Any] = {"row_loss": row_losses[self.loss], "adam": (self.betas, self.eps)}
         return DeviceSteps(layers, self._head, self._moments, activations=activations, **options)
 
     def _make_loss(self, y: np.ndarray, **options: Any) -> _native.Loss:

@@ -9,7 +9,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from support.processes import call_interpreted
+from support.processes import Failure, call_all, call_interpreted
 from support.tools import require_module
 
 require_module("torch", "pip install -c constraints.txt torch==2.13.0")
@@ -18,7 +18,7 @@ require_module("triton", "pip install -c constraints.txt triton==3.7.1")
 import numpy as np
 import torch
 from support.interpreted import fill_memory_with_nan, take_cpu_for_cuda
-from support.steps import N_GROUPS, N_INPUTS, make_batch
+from support.training.steps import N_GROUPS, N_INPUTS, make_batch
 from torch import Tensor
 
 from gatewise import train
@@ -28,6 +28,7 @@ from gatewise.nn import (
     GroupSum,
     Gumbel,
     HardStraightThrough,
+    Light,
     LogicLayer,
     LogicNetwork,
     Soft,
@@ -87,10 +88,6 @@ def compare_steps() -> None:
                 torch.testing.assert_close(state[i][name], others[i][name], rtol=1e-3, atol=1e-5)
 
 
-def test_steps_are_the_native_ones() -> None:
-    call_interpreted(compare_steps)
-
-
 def count_graphs() -> None:
     """A batch size is recorded once, and again only when the network has other tensors; one seed gives one network."""
     recorded: list[int] = []
@@ -125,10 +122,6 @@ def bool_of_values(values: Tensor) -> bool:
     return values.device.type == "cpu"
 
 
-def test_steps_are_recorded_once() -> None:
-    call_interpreted(count_graphs)
-
-
 def compare_bfloat16() -> None:
     """0 and 1 are exact in bfloat16, so that the loss of chosen gates is, too; weights go nearly the same way."""
     nets = [make_network(HardStraightThrough) for _ in range(2)]
@@ -146,10 +139,6 @@ def compare_bfloat16() -> None:
     torch.testing.assert_close(nets[0][0].weight, nets[1][0].weight, rtol=0.02, atol=0.02)
 
 
-def test_activations_may_be_stored_in_bfloat16() -> None:
-    call_interpreted(compare_bfloat16)
-
-
 def fit_network() -> None:
     """`fit` takes these steps."""
     x, classes, _, _ = make_batch(40)
@@ -163,8 +152,18 @@ def fit_network() -> None:
     torch.testing.assert_close(nets[0][0].weight, nets[1][0].weight, rtol=1e-3, atol=1e-3)
 
 
-def test_fit_takes_steps_on_devices() -> None:
-    call_interpreted(fit_network)
+APART = [compare_steps, count_graphs, compare_bfloat16, fit_network]
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> dict[str, Any]:
+    found: dict[str, Any] = call_interpreted(call_all, APART)
+    return found
+
+
+@pytest.mark.parametrize("function", APART)
+def test_steps(function: Any, outcomes: dict[str, Any]) -> None:
+    assert not isinstance(outcomes[function.__name__], Failure), outcomes[function.__name__]
 
 
 def test_other_networks_are_refused() -> None:
@@ -172,10 +171,14 @@ def test_other_networks_are_refused() -> None:
     assert find_obstacle(maps) is None
     with take_cpu_for_cuda():
         assert find_obstacle(make_network()) is None
-        assert find_obstacle(make_network(Bitwise)) == (
-            "hold LogicLayers without Bitwise on CUDA, got LogicLayer with Bitwise() at 0"
-        )
-        assert find_obstacle(maps) == "hold LogicLayers without Bitwise on CUDA, got FeatureMaps at 0"
+        assert find_obstacle(make_network(Bitwise)) is None
+        assert find_obstacle(maps) == "hold LogicLayers or LearnedLayers on CUDA, got FeatureMaps at 0"
+        light = make_network(Bitwise, parametrization=Light())
+        assert find_obstacle(light) == "have Softmax as the parametrization of every layer on CUDA, got Light()"
+        frozen = make_network(Bitwise)
+        frozen[1].requires_grad_(False)
+        rule = "hold layers on CUDA that are all trained, got one that requires no gradient at 1"
+        assert find_obstacle(frozen) == rule
         half = make_network()
         half[0].half()
         assert find_obstacle(half) == "have weights in float32 on the CPU, got torch.float16 on cpu at layer 0"

@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 import pytest
-from support.processes import call_interpreted, missing
+from support.processes import Failure, call_all, call_interpreted, missing
 from support.tools import require_module
 
 require_module("torch", "pip install -c constraints.txt torch==2.13.0")
@@ -23,17 +23,14 @@ from gatewise.nn.kernels.ops import Way, choose_way
 OPERATORS = [1, 6, 7, 8, 14]
 
 
-def measure_deviations() -> tuple[dict[str, float], float]:
+def measure_deviations() -> None:
+    """All checks that users may run on a GPU of their own pass."""
     from gatewise.nn.kernels.triton import checks
 
     fill_memory_with_nan()
-    return checks.run_checks("cpu"), checks.TOLERANCE
-
-
-def test_values_are_those_of_plain_torch() -> None:
-    deviations, tolerance = call_interpreted(measure_deviations)
+    deviations = checks.run_checks("cpu")
     assert len(deviations) >= 3
-    assert max(deviations.values()) < tolerance, deviations
+    assert max(deviations.values()) < checks.TOLERANCE, deviations
 
 
 def run_network(sampling: Any, kind: torch.dtype = torch.float32, rows: int = 37) -> list[Tensor]:
@@ -48,8 +45,10 @@ def run_network(sampling: Any, kind: torch.dtype = torch.float32, rows: int = 37
 
 
 def compare_networks() -> None:
+    """Scores and gradients are those of native kernels, and the same in any order of programs."""
     samplings = Soft, HardStraightThrough, lambda: Gumbel(generator=seeded(2))
     runs = list(zip(samplings, (torch.float32, torch.bool, torch.bfloat16), strict=True))
+    torch.use_deterministic_algorithms(False)
     native = [run_network(make(), kind) for make, kind in runs]
     fill_memory_with_nan()
     with take_cpu_for_cuda():
@@ -63,10 +62,6 @@ def compare_networks() -> None:
             assert theirs.abs().sum() > 0
             torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=2e-6)
             assert torch.equal(mine, backwards)
-
-
-def test_networks_are_those_of_native_kernels_in_any_order_of_programs() -> None:
-    call_interpreted(compare_networks)
 
 
 def run_operators() -> list[Tensor]:
@@ -87,6 +82,8 @@ def run_operators() -> list[Tensor]:
 
 
 def compare_operators() -> None:
+    """The operators of torch run kernels."""
+    torch.use_deterministic_algorithms(False)
     native = run_operators()
     fill_memory_with_nan()
     with take_cpu_for_cuda():
@@ -95,8 +92,18 @@ def compare_operators() -> None:
         torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-6)
 
 
-def test_operators_run_kernels() -> None:
-    call_interpreted(compare_operators)
+APART = [measure_deviations, compare_networks, compare_operators]
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> dict[str, Any]:
+    found: dict[str, Any] = call_interpreted(call_all, APART)
+    return found
+
+
+@pytest.mark.parametrize("function", APART)
+def test_values(function: Any, outcomes: dict[str, Any]) -> None:
+    assert not isinstance(outcomes[function.__name__], Failure), outcomes[function.__name__]
 
 
 WITHOUT_TRITON = """
