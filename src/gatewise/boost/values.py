@@ -119,5 +119,8 @@ def describe_values(values: NDArray[np.float64], weights: Weights) -> tuple[NDAr
     """
     columns = values.reshape(len(values), -1)
     mean = np.average(columns, axis=0, weights=weights)
-    deviation = np.sqrt(np.average(np.square(columns - mean), axis=0, weights=weights))
+    centered = columns - mean
+    most = np.abs(centered).max(axis=0, initial=0.0)
+    most = np.where(most > 0, most, 1.0)  # whose square may be too large, or too small
+    deviation = most * np.sqrt(np.average(np.square(centered / most), axis=0, weights=weights))
     return mean, np.where(deviation > 0, deviation, 1.0)

@@ -77,8 +77,8 @@ class BoostedEstimator(RatedEstimator):
         sample_weight : array, shape (n_rows,), optional
             Rows of weight 0 are left out.
         eval_set : (X, y) or (X, y, sample_weight), optional
-            Rows that the number of terms is chosen by. No rows of `X` are set aside then, no term is grown on these,
-            and `feature_importances_` is measured on them.
+            Or a list of one such tuple. Rows that the number of terms is chosen by. No rows of `X` are set aside then,
+            no term is grown on these, and `feature_importances_` is measured on them.
 
         Returns
         -------
@@ -89,6 +89,8 @@ class BoostedEstimator(RatedEstimator):
         ConvergenceWarning
             Nothing was learned: the circuit is no better than one answer for all rows.
         """
+        if isinstance(eval_set, list) and len(eval_set) == 1 and isinstance(eval_set[0], tuple):
+            (eval_set,) = eval_set  # as LightGBM and XGBoost take them
         if eval_set is not None and not (isinstance(eval_set, tuple | list) and len(eval_set) in (2, 3)):
             raise ValueError(f"eval_set must be (X, y) or (X, y, sample_weight), got a {type(eval_set).__name__}")
         if eval_set is not None and not self.early_stopping:
