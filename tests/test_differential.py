@@ -15,6 +15,7 @@ from support.corpus import circuits, random_rows
 from support.netlists import run_aiger, run_ascii_aiger, run_blif, run_onnx, run_pipelined_verilog, run_verilog
 from support.programs.c import count_by_c, find_machine
 from support.programs.cuda import count_by_cuda
+from support.programs.tensors import count_by_tensors
 from support.programs.wasm import count_by_wasm
 from support.programs.wgsl import count_by_wgsl
 
@@ -37,6 +38,10 @@ def run_c(machine: str, style: str, lanes: int, cases: Sequence[Case], folder: P
 
 def run_wasm(style: Style, cases: Sequence[Case], folder: Path) -> Answers:
     return count_by_wasm(folder, cases, style)
+
+
+def run_tensors(cases: Sequence[Case], _: Path) -> Answers:
+    return count_by_tensors(cases)
 
 
 def run_wgsl(cases: Sequence[Case], folder: Path) -> Answers:
@@ -76,6 +81,7 @@ BACK_ENDS: dict[str, Callable[[Sequence[Case], Path], Answers]] = {
     "C unrolled, Cortex-M3": partial(run_c, "cortex-m3", "unrolled", 32),
     "WebAssembly unrolled, node and wasmtime": partial(run_wasm, "unrolled"),
     "WebAssembly table, node and wasmtime": partial(run_wasm, "table"),
+    "tensors, by Triton's interpreter": run_tensors,
     "WGSL, wgpu and Chromium": run_wgsl,
     "CUDA, as C++": run_cuda,
 }

@@ -74,7 +74,7 @@ ALLOWED = {
     "passes": {"_native", "circuit", "tools"},
     "run": {"_native", "bits", "circuit", "gates", "machine"},
     "export": {"circuit", "encode", "extras", "gates", "heads", "model", "run", "store", "tools"},
-    "nn": {"_native", "checks", "circuit", "extras", "gates", "heads", "lookup", "wiring"},
+    "nn": {"_native", "checks", "circuit", "extras", "gates", "heads", "lookup", "run", "wiring"},
     "train": {
         "bits",
         "checks",

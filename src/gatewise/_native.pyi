@@ -151,8 +151,9 @@ def grow_terms(
     settings: dict[str, float],
     max_terms: int,
     patience: int,
+    enough: float,
     threads: int,
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]: ...
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64], int, NDArray[np.float32]]: ...
 
 class TableSum:
     def __init__(

@@ -1,5 +1,7 @@
 """Rows that are held out: they choose the number of terms, and nothing else."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -19,13 +21,14 @@ TARGETS = join_targets(TABLE, Y[:500], Y[500:])
 
 def test_terms_are_those_that_the_other_rows_alone_give() -> None:
     fitted = fit_classes(Boosting(patience=20), BOTH, TARGETS, ["a", "b"])
-    alone = fit_classes(Boosting(max_terms=fitted.n_terms, validation_fraction=None), TABLE, Y[:500], ["a", "b"])
-    assert fitted.model == alone.model
+    alone = replace(fitted.boosting, max_terms=fitted.n_terms, validation_fraction=None)
+    assert fitted.model == fit_classes(alone, TABLE, Y[:500], ["a", "b"]).model
+    assert fitted.boosting.sharpness is not None
     assert 0 < fitted.n_terms <= len(fitted.losses)
 
 
 def test_losses_are_those_of_the_rows_that_are_held_out() -> None:
-    fitted = fit_classes(Boosting(max_terms=1, learning_rate=1.0), BOTH, TARGETS, ["a", "b"])
+    fitted = fit_classes(Boosting(max_terms=1, learning_rate=1.0, sharpness=1.0), BOTH, TARGETS, ["a", "b"])
     shares = fitted.model.predict_proba(X[500:])[np.arange(200), Y[500:]]
     assert fitted.losses[0] == pytest.approx(-np.log(shares).mean(), abs=0.01)
     values = fit_values(Boosting(max_terms=3), BOTH, TARGETS[:, np.newaxis].astype(float))

@@ -89,7 +89,7 @@ def test_terms_are_newton_steps_on_the_best_questions(loss: str, weighted: bool,
     goal = make_goal(loss, bits)
     settings = Boosting(n_questions=2, value_bits=8, unit=1e-4, learning_rate=0.5, l2=2.0, max_terms=4, **ALL)
     settings = replace(settings, quantile=QUANTILE)
-    terms, losses = settings.grow(table, goal, HALVES)
+    terms, losses, *_ = settings.grow(table, goal, HALVES)
     assert len(losses) - 1 == len(terms.bits) == 4
     scores = np.tile(goal.base.astype(float), (500, 1))
     assert losses[0] == pytest.approx(mean_loss(goal, scores, UNKNOWN, weights), abs=1e-4)
@@ -122,7 +122,7 @@ def gain(first: np.ndarray, second: np.ndarray, cells: np.ndarray, l2: float) ->
 @pytest.mark.parametrize("value_bits", [1, 2, 3])
 def test_values_have_few_digits(loss: str, value_bits: int) -> None:
     table, bits = make_table()
-    terms, _ = Boosting(value_bits=value_bits, max_terms=30).grow(table, make_goal(loss, bits), HALVES)
+    terms = Boosting(value_bits=value_bits, max_terms=30).grow(table, make_goal(loss, bits), HALVES).terms
     for values in terms.values:
         above = values - values.min(axis=0)  # what all cells share has any digits
         assert (above // np.gcd.reduce(above, axis=None) < 1 << value_bits).all()
@@ -146,7 +146,7 @@ def test_rounding_keeps_the_mean_step(loss: str) -> None:
 def test_growing_stops_when_others_lose() -> None:
     table, bits = make_table()
     goal = make_goal("logistic", bits)
-    terms, losses = Boosting(patience=7, max_terms=500).grow(table, goal, HALVES)
+    terms, losses, *_ = Boosting(patience=7, max_terms=500).grow(table, goal, HALVES)
     assert len(losses) == losses.argmin() + 1 + 7 < 500
     assert len(losses) - 1 <= len(terms.bits) < len(losses) + 8
     assert len(Boosting(max_terms=25).grow(table, goal, UNVALIDATED).terms.bits) == 25
@@ -173,7 +173,7 @@ def test_splits_grow_in_step() -> None:
     each = [settings.grow(table, goal, [split]).losses for split in others]
     whole = Boosting(max_terms=20).grow(table, goal, [Split(ROWS, ROWS[:0])]).terms
     for threads in (1, 2, 9):
-        terms, losses = settings.grow(table, goal, [*others, Split(ROWS, ROWS[:0])], threads=threads)
+        terms, losses, *_ = settings.grow(table, goal, [*others, Split(ROWS, ROWS[:0])], threads=threads)
         np.testing.assert_allclose(losses, np.mean(each, axis=0), rtol=1e-12)
         np.testing.assert_array_equal(terms.bits, whole.bits)
         np.testing.assert_array_equal(terms.values, whole.values)
@@ -233,6 +233,7 @@ def call(**changed: Any) -> Any:
         "settings": {name: getattr(Boosting(), name) for name in SETTINGS},
         "max_terms": 2,
         "patience": 5,
+        "enough": 0.999,
         "threads": 1,
     }
     valid["settings"] |= changed.pop("settings", {})
@@ -266,6 +267,7 @@ def call(**changed: Any) -> Any:
         {"base": np.zeros(0, np.float32)},
         {"patience": 0},
         {"threads": 0},
+        {"enough": 1.5},
         {"settings": {"n_questions": 0}},
         {"settings": {"n_questions": 7}},
         {"settings": {"value_bits": 0}},

@@ -151,6 +151,7 @@ def test_no_command_imports_what_it_does_not_use(folder: Folder) -> None:
         (["--help"], ""),
         (["train", "--help"], ""),
         (["predict", "--help"], ""),
+        (["selfcheck", "--help"], ""),
         (["info", "classes.gw"], ""),
         (["bench", "classes.gw", "--rows", "0"], ""),
         (["predict", "classes.gw", "data.csv"], "pyarrow"),

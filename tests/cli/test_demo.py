@@ -63,7 +63,7 @@ def test_what_it_cannot_do_without_is_named_before_the_work(tmp_path: Path, modu
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     expected = f"gatewise demo: the demo needs {module}, which is not installed; get it by: "
-    assert done.stderr == f"{expected}{install_command('sklearn')}\n"
+    assert done.stderr == f"{expected}{install_command('demo')}\n"
 
 
 def test_a_folder_that_does_not_exist(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,7 @@
 """`gatewise verify` and `gatewise explain`: answers, exit codes, JSON, files of proofs, and errors."""
 
+import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +103,22 @@ def test_explain(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     code, text = call(capsys, "explain", "classes.gw", "data.parquet", "--row", "7", "--changes", "0", "--json")
     assert code == 0
     assert f'"answer": "{answer}"' in text
+
+
+def test_without_a_solver_columns_are_flipped(
+    folder: Folder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "pysat"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, "pysat", None)
+    code, text = call(capsys, "explain", "classes.gw", "data.csv", "--row", "7")
+    assert code == 0
+    answer = folder.classifier.predict(folder.features.slice(6, 1))[0]
+    assert text.startswith(f"{answer}, ahead of the next class by ")
+    assert "nothing is proved: gatewise.verify needs pysat" in text
+    code, text = call(capsys, "explain", "classes.gw", "data.csv", "--row", "7", "--json")
+    assert (code, json.loads(text)["flips"]["answer"]) == (0, answer)
+    assert "needs pysat" in call_fails(capsys, "explain", "classes.gw", "data.csv", "--smallest")
 
 
 @pytest.mark.parametrize(

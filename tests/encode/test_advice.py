@@ -1,6 +1,7 @@
 """Columns of more categories than bits: what is done, and what is said."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,3 +36,21 @@ def test_numbers_and_few_categories_are_fitted_in_silence() -> None:
     assert Encoder.fit(X).n_bits == 32
     with pytest.warns(ColumnWarning, match="column 'x0' has 1,000 categories"):
         assert Encoder.fit(X, categorical=[0]).n_bits == 64
+
+
+@pytest.mark.parametrize(
+    ("write", "advice"),
+    [
+        (lambda i: f"2024-{i % 12 + 1:02}-{i % 28 + 1:02} 09:{i % 60:02}", "they are dates: convert them, as by"),
+        (lambda i: f" {i / 7:.3f}", "they are numbers: convert them, as by pandas.to_numeric"),
+        (lambda i: f"room {i}", "drop ids, and turn text into numbers, as by sklearn"),
+    ],
+)
+def test_strings_that_mean_numbers_or_dates_are_advised_to_be_converted(write: Any, advice: str) -> None:
+    with pytest.warns(ColumnWarning, match=advice):
+        Encoder.fit([[write(i)] for i in range(300)])
+
+
+def test_few_rooms_of_many_rows_are_advised_as_what_they_mean() -> None:
+    with pytest.warns(ColumnWarning, match="90 categories: .* the others look alike; they are numbers: convert them"):
+        Encoder.fit([[str(i % 90)] for i in range(900)])

@@ -98,3 +98,16 @@ def test_wide_sparse_tables_have_squared_errors_only() -> None:
     sparse = pytest.importorskip("scipy.sparse").random(60, 3000, 0.01, format="csr", random_state=0)
     with pytest.raises(ValueError, match="loss must be 'squared_error' for sparse tables with more than 2,048 columns"):
         LogicRegressor(loss="poisson").fit(sparse, COUNTS[:60] + 1)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-3, 1e200])
+def test_values_of_any_size_are_learned(unit: float) -> None:
+    X = np.random.default_rng(0).random((300, 2))
+    y = unit * (X[:, 0] > 0.5)
+    reg = LogicRegressor(random_state=0).fit(X, y)
+    np.testing.assert_allclose(reg.predict(X), y, atol=0.15 * unit)
+
+
+def test_values_without_sums_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"y must be within 1e\+290, got -1e\+300 in row 1; divide"):
+        LogicRegressor().fit([[1], [2], [3]], [1.0, -1e300, 2.0])

@@ -50,6 +50,8 @@ def test_rows_given_apart_choose_the_number_of_terms() -> None:
 
 
 def test_what_rows_given_apart_cannot_be() -> None:
+    listed = LogicClassifier(random_state=0, max_iter=20).fit(X[:300], Y[:300], eval_set=[(X[300:], Y[300:])])
+    assert (listed.plan_.validation, listed.plan_.n_validated) == ("eval_set", len(X) - 300)
     with pytest.raises(ValueError, match=r"eval_set must be \(X, y\) or \(X, y, sample_weight\), got a ndarray"):
         LogicClassifier().fit(X, Y, eval_set=X)
     with pytest.raises(ValueError, match="early_stopping must be True with eval_set"):

@@ -87,7 +87,7 @@ def make_stepper(net: nn.Module, task: Any, targets: np.ndarray, device: str) ->
 
 def take_steps(name: str, device: str) -> tuple[list[float], list[Tensor], list[str]]:
     """Losses and weights after four steps, and what was waited for in the last two of them."""
-    from support import second_device
+    from support.training import second_device
 
     torch.manual_seed(0)
     rows = make_rows()
@@ -102,7 +102,7 @@ def take_steps(name: str, device: str) -> tuple[list[float], list[Tensor], list[
 
 def compare_training(names: list[str]) -> list[str]:
     """What differs from the CPU for each network, or makes a step wait."""
-    from support import second_device
+    from support.training import second_device
 
     second_device.install()
     found = []
@@ -125,7 +125,7 @@ def test_steps_are_those_of_the_cpu_and_wait_for_nothing(part: int) -> None:
 
 
 def fit_regressions() -> list[tuple[float, float]]:
-    from support import second_device
+    from support.training import second_device
 
     second_device.install()
     rows = make_rows()
@@ -149,7 +149,7 @@ def test_regressions_are_fitted() -> None:
 
 
 def build_on_device() -> tuple[set[str], bool, list[str]]:
-    from support import second_device
+    from support.training import second_device
 
     second_device.install()
 
@@ -181,7 +181,7 @@ def test_layers_are_built_where_torch_is_told() -> None:
 
 
 def train_on_values_between() -> list[bool]:
-    from support import second_device
+    from support.training import second_device
 
     second_device.install()
     x = torch.full((3, N_BITS), 0.5).to("second")
@@ -194,7 +194,7 @@ def test_values_that_are_no_bits_become_nan() -> None:
 
 
 def count_waits_of_mistakes() -> tuple[list[str], str]:
-    from support import second_device
+    from support.training import second_device
 
     second_device.install()
     x = torch.ones(3).to("second")

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import pytest
-from support import steps
-from support.steps import LOSSES, N_GROUPS, N_INPUTS, make_batch
 from support.tools import require_module
+from support.training import steps
+from support.training.steps import LOSSES, N_GROUPS, N_INPUTS, make_batch
 
 require_module("torch", "pip install -c constraints.txt torch==2.13.0")
 

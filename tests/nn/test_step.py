@@ -4,8 +4,8 @@ import copy
 from collections.abc import Callable
 
 import pytest
-from support.steps import LOSSES, N_GROUPS, N_INPUTS, make_batch, mean_of_rows
 from support.tools import require_module
+from support.training.steps import LOSSES, N_GROUPS, N_INPUTS, make_batch, mean_of_rows
 
 require_module("torch", "pip install -c constraints.txt torch==2.13.0")
 

@@ -3,7 +3,7 @@
 import subprocess
 import tarfile
 import tomllib
-from importlib.metadata import version
+from importlib.metadata import distribution, version
 from pathlib import Path
 
 import pytest
@@ -66,6 +66,16 @@ def test_oldest_versions_are_the_lower_bounds(capsys: pytest.CaptureFixture[str]
     for requirement in list_requirements():
         if requirement.name in changed:
             assert requirement.specifier.contains(changed[requirement.name])
+
+
+def test_licenses_of_what_is_linked_are_packed() -> None:
+    linked = {path.name: path.read_text() for path in (ROOT / "src" / "native" / "licenses").iterdir()}
+    assert linked.keys() == {"nanobind.txt", "robin_map.txt"}
+    assert PYPROJECT["project"]["license-files"] == ["LICENSE", "src/native/licenses/*.txt"]
+    nanobind = distribution("nanobind")
+    (own,) = [path for path in nanobind.files or [] if path.name == "LICENSE"]
+    assert linked["nanobind.txt"] == own.read_text()
+    assert "Thibaut Goetghebuer-Planchon" in linked["robin_map.txt"]
 
 
 def test_version_is_written_once() -> None:

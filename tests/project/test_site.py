@@ -17,7 +17,7 @@ FACTS = sorted((ROOT / "docs" / "gallery").glob("*.json"))
 @pytest.fixture(scope="module")
 def hooks() -> Any:
     require_module("mkdocs", "pip install -c constraints.txt '.[docs]'")
-    sys.path.insert(0, str(ROOT / "docs"))
+    sys.path.insert(0, str(ROOT / "docs" / "site"))
     import hooks
 
     return hooks

@@ -5,7 +5,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from importlib.metadata import distributions
+from importlib.metadata import distribution, distributions
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,8 @@ SAVED = json.loads((Path(__file__).parents[1] / "store" / "version_1.json").read
 def main() -> None:
     others = {dist.name for dist in distributions()} - {"pip", "setuptools"}
     assert others == {"gatewise", "numpy", "safetensors"}, others
+    licenses = {path.name for path in distribution("gatewise").files or [] if "licenses" in path.parts}
+    assert licenses == {"LICENSE", "nanobind.txt", "robin_map.txt"}, licenses
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.gw"
         path.write_bytes(base64.b64decode(SAVED))

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from support.train_runs import RECIPE, make_data, make_network
+from support.training.runs import RECIPE, make_data, make_network
 
 from gatewise import train
 

@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import time
 import traceback
+from collections.abc import Sequence
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -48,9 +49,27 @@ sys.meta_path.insert(0, Missing())
 
 
 def call_interpreted(function: Any, *args: Any) -> Any:
-    """The same in a new process where Triton's kernels run on the CPU: it decides when they are imported."""
+    """The same as `call_apart` in a new process where Triton's kernels run on the CPU.
+
+    Triton decides how kernels run when they are imported.
+    """
     with mock.patch.dict(os.environ, TRITON_INTERPRET="1", OMP_NUM_THREADS="1"):
         return call_apart(function, *args, context=multiprocessing.get_context("spawn"))
+
+
+class Failure(str):
+    """A traceback."""
+
+
+def call_all(functions: Sequence[Any]) -> dict[str, Any]:
+    """What functions give, one after the other, by name; a `Failure` for one that fails."""
+    outcomes = {}
+    for function in functions:
+        try:
+            outcomes[function.__name__] = function()
+        except Exception:
+            outcomes[function.__name__] = Failure(traceback.format_exc())
+    return outcomes
 
 
 def call_apart(function: Any, *args: Any, context: Any = CONTEXT) -> Any:

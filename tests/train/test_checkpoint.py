@@ -18,7 +18,7 @@ require_module("torch", "pip install -c constraints.txt torch==2.13.0")
 import torch
 from support import train_runs
 from support.processes import start, wait_for_write
-from support.train_runs import RECIPE, VARIANTS, fingerprint, fit, fit_in_steps, fit_longer, make_network
+from support.training.runs import RECIPE, VARIANTS, fingerprint, fit, fit_in_steps, fit_longer, make_network
 
 import gatewise.store.files
 from gatewise import FileError, nn, train

@@ -14,7 +14,7 @@ from support.tools import require_module
 require_module("torch", "pip install -c constraints.txt torch==2.13.0")
 
 from support.processes import start, wait_for_end, wait_for_write
-from support.train_runs import RECIPE, VARIANTS, fingerprint, fit, make_data, make_network, run_worker
+from support.training.runs import RECIPE, VARIANTS, fingerprint, fit, make_data, make_network, run_worker
 
 from gatewise import train
 

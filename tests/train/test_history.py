@@ -9,7 +9,7 @@ from support.tools import require_module
 
 require_module("torch", "pip install -c constraints.txt torch==2.13.0")
 
-from support.train_runs import fit
+from support.training.runs import fit
 
 from gatewise import train
 
@@ -28,7 +28,7 @@ def test_plot_is_one_call(tmp_path: Path) -> None:
 def test_a_notebook_shows_the_figure_without_pyplot() -> None:
     require_module("matplotlib", "pip install -c constraints.txt matplotlib")
     code = (
-        "import sys; from support.train_runs import fit; figure = fit().history.plot()\n"
+        "import sys; from support.training.runs import fit; figure = fit().history.plot()\n"
         "sys.stdout.buffer.write(figure._repr_png_()); assert 'matplotlib.pyplot' not in sys.modules"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[1], capture_output=True, check=True)

@@ -14,7 +14,7 @@ require_module("torch", "pip install -c constraints.txt torch==2.13.0")
 
 import torch
 from support.networks import seeded
-from support.train_runs import RECIPE, VARIANTS, fingerprint, fit, make_data, make_network
+from support.training.runs import RECIPE, VARIANTS, fingerprint, fit, make_data, make_network
 
 from gatewise import Engine, nn, simplify, train
 from gatewise.train import Constant, Cosine, Recipe

@@ -11,7 +11,7 @@ from support.tools import require_module
 require_module("torch", "pip install -c constraints.txt torch==2.13.0")
 
 import torch
-from support.train_runs import RECIPE, fit, make_data, make_network
+from support.training.runs import RECIPE, fit, make_data, make_network
 
 from gatewise import Encoder, Model, nn, train
 from gatewise.train import ConvergenceWarning
@@ -76,7 +76,7 @@ def test_no_gate_that_changed_is_a_warning() -> None:
     message = r"no gate changed in 8 steps, and the circuit's accuracy on the validation rows is .*gives 0.6167; train"
     with pytest.warns(ConvergenceWarning, match=message) as caught:
         fit(recipe=FEW)
-    assert caught[0].filename.endswith("train_runs.py")  # where fit was called
+    assert caught[0].filename.endswith("training/runs.py")  # where fit was called
 
 
 NUMBERS = X[:, 0] * 5 + 20

@@ -11,7 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gatewise.boost.depth import find_deeper
 from gatewise.boost.learner import Boosting, EncodedTable, Goal, Rows, Split
+from gatewise.boost.sharpness import find_sharpness
 from gatewise.boost.terms import Terms
 from gatewise.circuit import Circuit
 from gatewise.heads import Classes, Label
@@ -28,9 +30,6 @@ MAX_VALIDATED = 50_000
 MIN_FOLDED = 2 * N_FOLDS
 """Fewer rows are not validated: a part of them says nothing."""
 
-ENOUGH = 0.999
-"""Share of the largest gain for which no more terms are grown."""
-
 LEAST_GAIN = 1.0
 """Of the loss of all validated rows together, as much as Akaike's criterion asks of one number that is fitted: what is
 less, terms that say nothing gain by chance."""
@@ -40,11 +39,31 @@ NO_ROWS = np.zeros(0, np.uint32)
 
 
 class Fitted(NamedTuple):
-    """A model, its number of terms, and the mean loss of rows set aside after each term, if there were any."""
+    """A model, its number of terms, and the mean loss of rows set aside after each term, if there were any.
+
+    `boosting` is how its terms were grown, with what these rows chose.
+    """
 
     model: Model
     n_terms: int
     losses: NDArray[np.float64]
+    boosting: Boosting = Boosting()
+
+
+class Chosen(NamedTuple):
+    """Terms, the mean losses of rows that they were not grown on, and how they were grown, with what these rows chose.
+
+    Its `sharpness` is a number.
+    """
+
+    terms: Terms
+    losses: NDArray[np.float64]
+    boosting: Boosting
+
+    @property
+    def sharpness(self) -> float:
+        """Factor of the scores."""
+        return self.boosting.sharpness or 1.0
 
 
 def fit_classes(
@@ -66,24 +85,22 @@ def fit_classes(
     is_binary = len(labels) == 2
     base = logs[1:] - logs[0] if is_binary else logs
     goal = Goal("logistic" if is_binary else "softmax", _as_float(classes[:, None]), _as_float(base))
-    terms, losses = choose_terms(boosting, table, goal, threads)
+    chosen = choose_terms(boosting, table, goal, threads)
+    terms, losses, boosting = chosen
     constants = terms.offsets + np.rint(base / boosting.unit).astype(np.int64)
     circuit = simplify(terms.circuit())
     if is_binary:  # one score: the first class has constants only
         circuit = _prepend_group(circuit)
         constants = np.array([0, constants[0]])
     circuit = pad_groups(circuit, constants - constants.min())
-    head = Classes(tuple(labels), 1 / boosting.unit, circuit.n_outputs // circuit.n_groups)
-    return Fitted(Model.build(table.encoder, circuit, head), len(terms.bits), losses[1:])
+    head = Classes(tuple(labels), 1 / (chosen.sharpness * boosting.unit), circuit.n_outputs // circuit.n_groups)
+    return Fitted(Model.build(table.encoder, circuit, head), len(terms.bits), losses[1:], boosting)
 
 
-def choose_terms(
-    boosting: Boosting, table: EncodedTable, goal: Goal, threads: int
-) -> tuple[Terms, NDArray[np.float64]]:
+def choose_terms(boosting: Boosting, table: EncodedTable, goal: Goal, threads: int) -> Chosen:
     """Grow terms on all rows, as many as rows gain from that were not grown on.
 
-    Returns them, and the mean losses of such rows without terms and after each one. If rows are held out, the number is
-    chosen by them alone.
+    The losses begin without terms. If rows are held out, the number is chosen by them alone.
     """
     order = np.random.default_rng(boosting.seed).permutation(table.rows)
     if table.held_out is not None:
@@ -91,13 +108,24 @@ def choose_terms(
     elif boosting.validation_fraction is None or len(order) < MIN_FOLDED:
         n_terms = boosting.max_terms if boosting.validation_fraction is None else UNVALIDATED_TERMS
         unvalidated = replace(boosting, max_terms=min(n_terms, boosting.max_terms))
-        return unvalidated.grow(table, goal, [Split(order, NO_ROWS)], threads=threads).terms, np.zeros(0)
+        grown = unvalidated.grow(table, goal, [Split(order, NO_ROWS)], threads=threads)
+        return Chosen(grown.terms, np.zeros(0), boosting)
     else:
         folds = make_splits(order, goal.targets[:, 0], boosting.validation_fraction)
         splits = [*folds, Split(order, NO_ROWS)]
-    terms, losses = boosting.grow(table, goal, splits, threads=threads)
-    n_validated = sum(len(split.validation) for split in splits)
-    return terms.first(_find_enough(losses, n_validated)), losses
+    grown = boosting.grow(table, goal, splits, threads=threads)
+    deeper = find_deeper(boosting, table, goal, splits, grown, threads=threads) if boosting.may_deepen else None
+    if deeper is not None:
+        boosting, grown = deeper, deeper.grow(table, goal, splits, threads=threads)
+    validated = np.concatenate([split.validation for split in splits])
+    gained = grown.losses[0] - grown.losses[grown.n_enough]
+    if gained * len(validated) < boosting.enough * LEAST_GAIN:
+        return Chosen(grown.terms.first(0), grown.losses, boosting)
+    if boosting.sharpness is None and goal.loss in ("logistic", "softmax"):
+        weights = None if table.weights is None else table.weights[validated]
+        classes = goal.targets[validated, 0].astype(np.int64)
+        boosting = replace(boosting, sharpness=find_sharpness(grown.scores, classes, weights))
+    return Chosen(grown.terms.first(grown.n_enough), grown.losses, boosting)
 
 
 def count_parts(n_rows: int, fraction: float) -> int:
@@ -120,14 +148,6 @@ def make_splits(order: Rows, targets: NDArray[np.float32], fraction: float) -> I
     part[np.argsort(targets[order], kind="stable")] = np.arange(len(order)) % n_parts
     for k in range(n_parts if len(order) <= MAX_FOLDED else 1):
         yield Split(order[part != k], order[part == k])
-
-
-def _find_enough(losses: NDArray[np.float64], n_validated: int) -> int:
-    """The least number of terms that lowers the loss nearly as far as the best number does; none, if that is chance."""
-    gained = losses[0] - losses
-    if gained.max() * n_validated < LEAST_GAIN:
-        return 0
-    return int(np.argmax(gained >= ENOUGH * gained.max()))
 
 
 def _as_float(values: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float32]:

@@ -4,6 +4,7 @@ In: a table as bits, and 0/1 labels. Out: a `Model` whose values are the labels'
 Invariant: a value is above 0 just where the label is more probable than not.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,20 +37,22 @@ def fit_labels(boosting: Boosting, table: EncodedTable, labels: NDArray[Any], *,
     Fitted
         Its losses are sums over the labels; a label that has enough terms keeps its last loss.
     """
+    boosting = replace(boosting, may_deepen=False)  # terms of all labels have as many questions
     base = find_odds(np.average(labels, axis=0, weights=table.grown_weights))
-    grown, curves = [], []
+    chosen = []
     for column, odds in zip(labels.T, base.tolist(), strict=True):
         targets = np.ascontiguousarray(column[:, np.newaxis], np.float32)
         goal = Goal("logistic", targets, np.array([odds], np.float32))
-        terms, losses = choose_terms(boosting, table, goal, threads)
-        grown.append(terms)
-        curves.append(losses)
-    terms = join_terms(grown)
+        chosen.append(choose_terms(boosting, table, goal, threads))
+    terms = join_terms([each.terms for each in chosen])
     circuit = pad_groups(simplify(terms.circuit()), np.zeros(len(base), np.int64))
     group_size = circuit.n_outputs // circuit.n_groups
-    offset = base + boosting.unit * terms.offsets
-    head = Affine((boosting.unit * group_size,) * len(base), tuple(offset.tolist()), group_size)
-    return Fitted(Model.build(table.encoder, circuit, head), len(terms.bits), _sum_curves(curves)[1:])
+    sharpness = np.array([each.sharpness for each in chosen])
+    scale = sharpness * boosting.unit * group_size
+    offset = sharpness * (base + boosting.unit * terms.offsets)
+    head = Affine(tuple(scale.tolist()), tuple(offset.tolist()), group_size)
+    losses = _sum_curves([each.losses for each in chosen])[1:]
+    return Fitted(Model.build(table.encoder, circuit, head), len(terms.bits), losses, boosting)
 
 
 def find_odds(shares: NDArray[np.floating[Any]]) -> NDArray[np.float64]:

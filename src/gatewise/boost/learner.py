@@ -97,10 +97,17 @@ class Split(NamedTuple):
 
 
 class Grown(NamedTuple):
-    """Terms, and the mean loss of validation rows without terms and after each; without such rows there are none."""
+    """Terms, and what validation rows say of them; without such rows there are no losses and no scores.
+
+    `losses` are their mean loss without terms and after each one, `n_enough` is the least number of terms with nearly
+    all of the best gain, and `scores`, (n_validated, n_scores), are those of the rows after so many terms, split after
+    split.
+    """
 
     terms: Terms
     losses: NDArray[np.float64]
+    n_enough: int
+    scores: NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -138,10 +145,16 @@ class Boosting:
     max_terms : int
     patience : int
         Terms without a lower loss of the validation rows, after which growing ends.
+    enough : float
+        Share of the largest gain of the validation rows for which no more terms are needed.
     validation_fraction : float or None
         Share of the rows that the number of terms is chosen by; None: there are `max_terms`.
     seed : int
         Of the order of rows.
+    may_deepen : bool
+        Whether terms of `MAX_QUESTIONS` are tried, too; see `gatewise.boost.depth`.
+    sharpness : float, optional
+        Factor of the scores of classes; chosen by validated rows if it is not given.
     """
 
     n_questions: int = 3
@@ -159,8 +172,11 @@ class Boosting:
     quantile: float = 0.5
     max_terms: int = 1000
     patience: int = 50
+    enough: float = 0.999
     validation_fraction: float | None = 0.1
     seed: int = 0
+    may_deepen: bool = False
+    sharpness: float | None = None
 
     def grow(self, table: EncodedTable, goal: Goal, splits: Sequence[Split], *, threads: int = 1) -> Grown:
         """Grow terms on each split, all in step, for as long as validation rows gain; those of the last one are kept.
@@ -173,7 +189,7 @@ class Boosting:
         weights = np.zeros(0) if table.weights is None else table.weights
         directions = np.zeros(len(columns), np.int8) if table.directions is None else table.directions
         settings = {name: getattr(self, name) for name in SETTINGS}
-        bits, values, losses = _native.grow_terms(
+        bits, values, losses, n_enough, scores = _native.grow_terms(
             planes=table.planes.words,
             n_rows=table.planes.n_rows,
             n_ordered=np.array(n_ordered, np.uint32),
@@ -188,9 +204,11 @@ class Boosting:
             settings=settings,
             max_terms=self.max_terms,
             patience=self.patience,
+            enough=self.enough,
             threads=check_threads(threads),
         )
         n_terms = len(bits) // self.n_questions
         bits = bits.reshape(n_terms, self.n_questions)
         values = values.reshape(n_terms, 1 << self.n_questions, len(goal.base))
-        return Grown(Terms(table.encoder.n_bits, bits, values), losses)
+        scores = scores.reshape(-1, len(goal.base))
+        return Grown(Terms(table.encoder.n_bits, bits, values), losses, n_enough, scores)

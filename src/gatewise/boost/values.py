@@ -99,14 +99,14 @@ def fit_values(
     boosting = replace(boosting, value_bits=value_bits, quantile=loss.quantile)
     targets = np.ascontiguousarray((values - center) / spread, np.float32)
     goal = Goal(loss.kind.removesuffix("_error"), targets, base.astype(np.float32))
-    terms, losses = choose_terms(boosting, table, goal, threads)
+    terms, losses, boosting = choose_terms(boosting, table, goal, threads)
     circuit = pad_groups(simplify(terms.circuit()), np.zeros(len(center), np.int64))
     group_size = circuit.n_outputs // circuit.n_groups
     scale = spread * boosting.unit * group_size
     offset = center + spread * base + spread * boosting.unit * terms.offsets
     kind = Exponential if loss.kind == "poisson" else Affine
     head = kind(tuple(scale.tolist()), tuple(offset.tolist()), group_size)
-    return Fitted(Model.build(table.encoder, circuit, head), len(terms.bits), losses[1:])
+    return Fitted(Model.build(table.encoder, circuit, head), len(terms.bits), losses[1:], boosting)
 
 
 def describe_values(values: NDArray[np.float64], weights: Weights) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -119,5 +119,8 @@ def describe_values(values: NDArray[np.float64], weights: Weights) -> tuple[NDAr
     """
     columns = values.reshape(len(values), -1)
     mean = np.average(columns, axis=0, weights=weights)
-    deviation = np.sqrt(np.average(np.square(columns - mean), axis=0, weights=weights))
+    centered = columns - mean
+    most = np.abs(centered).max(axis=0, initial=0.0)
+    most = np.where(most > 0, most, 1.0)  # whose square may be too large, or too small
+    deviation = most * np.sqrt(np.average(np.square(centered / most), axis=0, weights=weights))
     return mean, np.where(deviation > 0, deviation, 1.0)

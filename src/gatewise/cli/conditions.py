@@ -5,6 +5,7 @@ In: a model; texts such as ``age=18..25`` and ``job=nurse|smith``; a file. Out: 
 """
 
 import argparse
+import datetime
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -12,12 +13,14 @@ from typing import Any
 from gatewise.cli.options import Dialect
 from gatewise.encode import Categorical, Encoder
 from gatewise.encode.columns import Column
+from gatewise.encode.timed import Timed
+from gatewise.encode.times import DURATION
 from gatewise.heads import Classes
 from gatewise.model import Model
 
 GIVEN_HELP = (
     "a condition on all rows: COLUMN=LOW..HIGH, either of which may be left out, COLUMN=VALUE, COLUMN=VALUE|VALUE, or "
-    "COLUMN= for a missing value; may be repeated"
+    "COLUMN= for a missing value; dates as 2026-01-31, durations in seconds; may be repeated"
 )
 UNDECIDED = 3
 EXIT_CODES = {"proved": 0, "refuted": 1, "undecided": UNDECIDED}
@@ -45,10 +48,10 @@ def parse_given(encoder: Encoder, texts: Sequence[str]) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for text in texts:
         name, value = split_name(encoder, text)
-        column = encoder.columns[encoder.names.index(name)]
+        column = next(each for each in encoder.columns if each.table_name == name)
         low, dots, high = value.partition("..")
         if dots and not isinstance(column, Categorical):
-            given[name] = (_as_number(text, low), _as_number(text, high))
+            given[name] = (parse_value(column, low), parse_value(column, high))
         else:
             given[name] = [parse_value(column, each) for each in value.split("|")]
     return given
@@ -68,9 +71,10 @@ def parse_within(encoder: Encoder, texts: Sequence[str]) -> dict[str, float | No
 
 def split_name(encoder: Encoder, text: str) -> tuple[str, str]:
     """The column and the value of a text such as ``age=3``; names may hold = themselves."""
-    names = [name for name in encoder.names if text.startswith(f"{name}=")]
+    names = [name for name in encoder.table_names if text.startswith(f"{name}=")]
     if not names:
-        near = ", ".join(map(repr, get_close_matches(text.partition("=")[0], encoder.names))) or repr(encoder.names)
+        near = ", ".join(map(repr, get_close_matches(text.partition("=")[0], encoder.table_names)))
+        near = near or repr(encoder.table_names)
         raise ValueError(f"a condition must begin with a column and =, got {text!r:.80}; see {near:.300}")
     name = max(names, key=len)
     return name, text[len(name) + 1 :]
@@ -86,7 +90,20 @@ def parse_value(column: Column, text: str) -> Any:
             return known.get(text, text)
         if all(isinstance(value, bool) for value in column.values) and text in ("True", "False"):
             return text == "True"
+    if isinstance(column, Timed):
+        return _as_moment(column, text)
     return _as_number(f"{column.name}={text}", text)
+
+
+def _as_moment(column: Timed, text: str) -> datetime.datetime | datetime.timedelta:
+    if column.part == DURATION:
+        return datetime.timedelta(seconds=_as_number(f"{column.source}={text}", text) or 0.0)
+    try:
+        return datetime.datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(
+            f"a value of {column.source!r:.60} must be a date such as 2026-01-31 or 2026-01-31T12:30, got {text!r:.60}"
+        ) from None
 
 
 def parse_label(model: Model, text: str) -> Any:

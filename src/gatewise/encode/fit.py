@@ -85,7 +85,7 @@ class Summary:
             return Categorical(self.name, tuple(self.values[1:]), self.needs_missing)
         kept = np.sort(np.argsort(-self.counts, kind="stable")[:limit])
         if len(self.values) > MAX_CATEGORIES:
-            warn_of_categories(self.name, self.counts, len(kept))
+            warn_of_categories(self.name, self.values, self.counts, len(kept))
         return Categorical(self.name, tuple(self.values[i] for i in kept.tolist()), self.needs_missing)
 
 

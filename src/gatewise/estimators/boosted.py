@@ -24,11 +24,14 @@ from gatewise.estimators.importance import RatedEstimator
 from gatewise.estimators.linear import ClassTask, LabelTask, Task, ValueTask, fit_linear
 from gatewise.estimators.monotone import read_directions
 from gatewise.estimators.multilabel import LabelTargets
-from gatewise.estimators.plan import Validation, choose_validation, describe_fit
+from gatewise.estimators.plan import Size, Validation, choose_validation, describe_fit
 from gatewise.estimators.screen import MAX_COLUMNS, screen
 from gatewise.estimators.tables import POSITIVE_INTEGER
 from gatewise.estimators.targets import ValueTargets, Weights
 from gatewise.model import Model
+
+DEPTH = 3
+"""Bits that a term reads, unless rows set aside ask for more."""
 
 BITS_PER_KEPT = 8
 """Bits per column of a dense table of which columns were screened: with fewer, thresholds miss the best question."""
@@ -42,7 +45,7 @@ class BoostedEstimator(RatedEstimator):
         **LogicEstimator._parameter_constraints,
         "learning_rate": [POSITIVE],
         "max_iter": [POSITIVE_INTEGER],
-        "depth": [Interval(Integral, 1, MAX_QUESTIONS, closed="both")],
+        "depth": [Interval(Integral, 1, MAX_QUESTIONS, closed="both"), None],
         "l2_regularization": [Interval(Real, 0, None, closed="left")],
         "max_thresholds": [Interval(Integral, 1, MAX_BITS - 1, closed="both")],
         "early_stopping": ["boolean"],
@@ -53,7 +56,7 @@ class BoostedEstimator(RatedEstimator):
 
     learning_rate: float = 0.2
     max_iter: int = 1000
-    depth: int = 3
+    depth: int | None = None
     l2_regularization: float = 1.0
     max_thresholds: int = 254
     early_stopping: bool = True
@@ -74,8 +77,8 @@ class BoostedEstimator(RatedEstimator):
         sample_weight : array, shape (n_rows,), optional
             Rows of weight 0 are left out.
         eval_set : (X, y) or (X, y, sample_weight), optional
-            Rows that the number of terms is chosen by. No rows of `X` are set aside then, no term is grown on these,
-            and `feature_importances_` is measured on them.
+            Or a list of one such tuple. Rows that the number of terms is chosen by. No rows of `X` are set aside then,
+            no term is grown on these, and `feature_importances_` is measured on them.
 
         Returns
         -------
@@ -86,6 +89,8 @@ class BoostedEstimator(RatedEstimator):
         ConvergenceWarning
             Nothing was learned: the circuit is no better than one answer for all rows.
         """
+        if isinstance(eval_set, list) and len(eval_set) == 1 and isinstance(eval_set[0], tuple):
+            (eval_set,) = eval_set  # as LightGBM and XGBoost take them
         if eval_set is not None and not (isinstance(eval_set, tuple | list) and len(eval_set) in (2, 3)):
             raise ValueError(f"eval_set must be (X, y) or (X, y, sample_weight), got a {type(eval_set).__name__}")
         if eval_set is not None and not self.early_stopping:
@@ -100,7 +105,7 @@ class BoostedEstimator(RatedEstimator):
     def _forget(self, encoder: Encoder, n_rows: int) -> None:
         self.losses_: NDArray[np.float64] = np.zeros(0)
         self._rated = None
-        self.plan_ = describe_fit(encoder, n_rows, Validation("none"), 0)
+        self.plan_ = describe_fit(encoder, n_rows, Validation("none"))
 
     def _fit_encoder(self, table: Any, targets: NDArray[Any], weights: Weights) -> Encoder:
         """Choose bits; of very many columns of numbers only those that explain most."""
@@ -128,7 +133,8 @@ class BoostedEstimator(RatedEstimator):
         if eval_set is not None:
             encoded, targets = self._hold_out(encoded, targets, *eval_set)
         boosting = Boosting(
-            n_questions=self.depth,
+            n_questions=DEPTH if self.depth is None else self.depth,
+            may_deepen=self.depth is None,
             learning_rate=self.learning_rate,
             l2=self.l2_regularization,
             max_terms=self.max_iter,
@@ -143,7 +149,9 @@ class BoostedEstimator(RatedEstimator):
         self.n_iter_, self.losses_, self.validated_ = fitted.n_terms, fitted.losses, len(fitted.losses) > 0
         n_given = None if encoded.held_out is None else len(encoded.held_out)
         validation = choose_validation(len(encoded.rows), n_given, boosting.validation_fraction, self._screening)
-        self.plan_ = describe_fit(encoder, len(encoded.rows), validation, fitted.n_terms, self._screening)
+        depth = fitted.boosting.n_questions
+        size = Size(fitted.n_terms, depth, is_deepened=depth > boosting.n_questions)
+        self.plan_ = describe_fit(encoder, len(encoded.rows), validation, size, self._screening)
         self._rated = self._choose_rated(fitted.model, encoded, targets, boosting.seed)
         if fitted.n_terms == 0:
             warnings.warn(
@@ -176,7 +184,7 @@ class BoostedEstimator(RatedEstimator):
         first = self._fit_terms(boosting, replace(encoded, weights=weights, held_out=held_out), targets, threads)
         if first.n_terms == 0:
             return first
-        whole = replace(boosting, max_terms=first.n_terms, validation_fraction=None)
+        whole = replace(first.boosting, max_terms=first.n_terms, validation_fraction=None)
         return self._fit_terms(whole, encoded, targets, threads)._replace(losses=first.losses)
 
     def _hold_out(
@@ -209,8 +217,9 @@ class LogicClassifier(LabelTargets, BoostedEstimator):
         Share of a Newton step that a term takes.
     max_iter : int
         Largest number of terms.
-    depth : int
-        Bits that a term reads, 1 to 6.
+    depth : int, optional
+        Bits that a term reads, 1 to 6. By default 3, or 6 if few such terms have a clearly lower loss on rows set
+        aside, as for rules of many columns together; of several labels 3.
     l2_regularization : float
         The larger, the smaller are the steps of terms on few rows.
     max_thresholds : int

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import normalize
 
-from gatewise.boost import EncodedTable, Fitted
+from gatewise.boost import Boosting, EncodedTable, Fitted
 from gatewise.boost.fit import pad_groups
 from gatewise.boost.labels import find_odds
 from gatewise.boost.terms import Terms
@@ -239,7 +239,7 @@ def fit_linear(table: EncodedTable, task: Task, targets: NDArray[Any], *, seed: 
     weights = bits.round_weights(coefficients, factor)
     terms = bits.terms(weights)
     circuit, head = task.head(simplify(terms.circuit()), base + task.unit * terms.offsets)
-    return Fitted(Model.build(table.encoder, circuit, head), len(terms.bits), losses)
+    return Fitted(Model.build(table.encoder, circuit, head), len(terms.bits), losses, Boosting(n_questions=1))
 
 
 def _split(table: EncodedTable, seed: int) -> tuple[NDArray[Any], NDArray[Any]]:

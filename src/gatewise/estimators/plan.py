@@ -27,6 +27,18 @@ class Validation:
 
 
 @dataclass(frozen=True)
+class Size:
+    """How many terms there are, how many bits each reads, and whether these are more because validated rows ask."""
+
+    n_terms: int = 0
+    depth: int = 0
+    is_deepened: bool = False
+
+
+NO_TERMS = Size()
+
+
+@dataclass(frozen=True)
 class TermPlan:
     """What was chosen for a table.
 
@@ -43,6 +55,8 @@ class TermPlan:
     n_validated : int
         Rows that the number of terms was chosen by.
     n_terms : int
+    depth : int
+        Bits that a term reads.
     reasons : tuple of str
         Why, in sentences.
 
@@ -64,6 +78,7 @@ class TermPlan:
     validation: Kind
     n_validated: int
     n_terms: int
+    depth: int
     reasons: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -72,7 +87,11 @@ class TermPlan:
 
 
 def describe_fit(
-    encoder: Encoder, n_rows: int, validation: Validation, n_terms: int, screening: Screening = NOT_SCREENED
+    encoder: Encoder,
+    n_rows: int,
+    validation: Validation,
+    size: Size = NO_TERMS,
+    screening: Screening = NOT_SCREENED,
 ) -> TermPlan:
     """Put what was chosen into words.
 
@@ -82,7 +101,7 @@ def describe_fit(
     n_rows : int
         Rows that terms are grown on.
     validation : Validation
-    n_terms : int
+    size : Size
     screening : Screening
     """
     dropped = _find_dropped(encoder)
@@ -101,6 +120,8 @@ def describe_fit(
         reasons = [f"columns without bits: {names}{more}", *reasons]
     if validation.kind != "none" and not screening.is_linear:
         reasons.append("the number of terms is the least with nearly all of the best gain on these rows")
+    if size.is_deepened:
+        reasons.append(f"terms read {size.depth} bits, because few of them have a clearly lower loss on these rows")
     return TermPlan(
         n_rows,
         len(encoder.table_names),
@@ -108,7 +129,8 @@ def describe_fit(
         dropped,
         validation.kind,
         validation.n_rows,
-        n_terms,
+        size.n_terms,
+        size.depth,
         tuple(reasons),
     )
 

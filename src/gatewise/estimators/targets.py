@@ -24,6 +24,9 @@ from gatewise.model import Model
 
 Weights = NDArray[np.floating[Any]] | None
 
+MOST_VALUE = 1e290
+"""Sums of larger values may have no float64."""
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ClassTargets(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
@@ -100,6 +103,11 @@ class ValueTargets(MultiOutputMixin, RegressorMixin, LogicEstimator):  # type: i
 
     def _check_target(self, y: Any) -> NDArray[np.float64]:
         targets = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self)
+        if np.abs(targets).max(initial=0.0) > MOST_VALUE:
+            row = int(np.abs(targets.reshape(len(targets), -1)).max(axis=1).argmax())
+            raise ValueError(
+                f"y must be within {MOST_VALUE:g}, got {targets[row]} in row {row}; divide all values by a number"
+            )
         if targets.ndim == 2 and targets.shape[1] == 1:
             targets = column_or_1d(targets, warn=True)
         return targets

@@ -23,6 +23,7 @@ from gatewise.nn.convolution.maps import FeatureMaps, OrPool2d
 from gatewise.nn.convolution.shared import discretize_shared
 from gatewise.nn.discretize import discretize, discretize_seeded, make_head, read_counts
 from gatewise.nn.head import Affine, GroupSum, Logit
+from gatewise.nn.kernels.tensor_engine import TensorEngine, TensorPlanes
 from gatewise.nn.layer import LogicLayer
 from gatewise.nn.learned import LearnedLayer
 from gatewise.nn.lut import LutLayer, lut_network
@@ -74,6 +75,8 @@ __all__ = [
     "SchweizerSklar",
     "Soft",
     "Softmax",
+    "TensorEngine",
+    "TensorPlanes",
     "TrainStep",
     "Yager",
     "anchored_network",

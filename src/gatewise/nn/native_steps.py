@@ -70,7 +70,7 @@ class RelaxedSteps:
 
     def _twin(self, weights: list[Tensor]) -> _native.TrainStep:
         factors = [layer.grad_factor for layer in self._layers]
-        key = _make_key(self._layers, factors)
+        key = make_key(self._layers, factors)
         if self._native is None or self._native[0] != key:
             levels = list_levels(self._stages)
             wiring = [(*level.wires, level.n_gates) for level in levels if level.wires is not None]
@@ -108,7 +108,7 @@ class BitSteps:
     def _twin(self) -> _native.BitStep:
         factors = [layer.grad_factor for layer in self._layers]
         frozen = [not _list_weights(layer)[0].requires_grad for layer in self._layers]
-        key = (*frozen, *_make_key(self._layers, factors))
+        key = (*frozen, *make_key(self._layers, factors))
         if self._native is None or self._native[0] != key:
             self._native = key, self._make(factors, frozen)
         return self._native[1]
@@ -141,8 +141,16 @@ class BitSteps:
         return (np.ascontiguousarray(level.candidates), *(each.detach().numpy() for each in tensors))
 
 
-def _make_key(layers: Sequence[GateModule], factors: list[float]) -> tuple[object, ...]:
-    """What a native twin depends on. Wires are copied into it, so that it must also see when they change."""
+def make_key(layers: Sequence[GateModule], factors: list[float]) -> tuple[object, ...]:
+    """What a native twin depends on. Wires are copied into it, so that it must also see when they change.
+
+    Examples
+    --------
+    >>> from gatewise.nn import LogicLayer
+    >>> layer = LogicLayer(4, 2)
+    >>> make_key([layer], [1.0]) == make_key([layer], [1.0]), make_key([layer], [1.0]) == make_key([layer], [2.0])
+    (True, False)
+    """
     # Straight from the parameters: attributes of modules are slow, and this runs at every step.
     tensors: list[Any] = [each for layer in layers for each in _list_tensors(layer)]
     versions = [each._version for each in tensors if not each.is_floating_point()]

@@ -12,6 +12,7 @@ from gatewise.nn.convolution.layer import LearnedConv2d, LogicConv2d
 from gatewise.nn.convolution.levels import list_names
 from gatewise.nn.convolution.maps import FeatureMaps, OrPool2d
 from gatewise.nn.head import GroupSum
+from gatewise.nn.kernels import cuda
 from gatewise.nn.layer import LogicLayer
 from gatewise.nn.learned import LearnedLayer
 from gatewise.nn.lut import LutLayer
@@ -53,6 +54,9 @@ def _find_rule(stages: Sequence[Any]) -> str | None:
     if not layers:
         return "hold layers of gates, got none"
     _, first = layers[0]
+    unfit = _find_unfit(stages)
+    if unfit:
+        return unfit
     rules = _rules_of_tables if isinstance(first, LutLayer) else _rules
     for position, layer in layers:
         following = stages[position + 1] if position + 1 < len(stages) else None
@@ -60,6 +64,22 @@ def _find_rule(stages: Sequence[Any]) -> str | None:
             if not holds:
                 return f"have {rule}, got {got} at layer {position}"
     return None
+
+
+def _find_unfit(stages: Sequence[Any]) -> str | None:
+    """The first stage that steps on CUDA do not take, if the network is there."""
+    devices = [parameter.device for stage in stages for parameter in stage.parameters()]
+    if not (devices and cuda.has_kernels(devices[0])):
+        return None
+    for position, stage in enumerate(stages):
+        if not isinstance(stage, LogicLayer | LearnedLayer):
+            return f"hold LogicLayers or LearnedLayers on CUDA, got {type(stage).__name__} at {position}"
+        if not isinstance(stage.parametrization, Softmax):
+            return f"have Softmax as the parametrization of every layer on CUDA, got {stage.parametrization}"
+        if not all(parameter.requires_grad for parameter in stage.parameters()):
+            return f"hold layers on CUDA that are all trained, got one that requires no gradient at {position}"
+    others = [device for device in devices if device != devices[0]]
+    return f"be on one device, got {devices[0]} and {others[0]}" if others else None
 
 
 def _find_misfit(stages: Sequence[Any]) -> str | None:
@@ -110,7 +130,8 @@ def _rules_of_tables(
 
 def _rules_of_parameter(name: str, tensor: Tensor | None, on_bits: bool) -> Iterator[tuple[bool, str, object]]:
     plural = name if name == "pins" else "weights"
-    is_native = tensor is not None and tensor.device.type == "cpu" and tensor.dtype == torch.float32
+    is_there = tensor is not None and (tensor.device.type == "cpu" or cuda.has_kernels(tensor.device))
+    is_native = is_there and tensor is not None and tensor.dtype == torch.float32
     kind = "another tensor" if tensor is None else f"{tensor.dtype} on {tensor.device}"
     yield is_native, f"{plural} in float32 on the CPU", kind
     is_trained = on_bits or (tensor is not None and tensor.requires_grad)

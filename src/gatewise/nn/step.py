@@ -2,20 +2,26 @@
 
 In: a network, then one batch after the other. Out: the network's weights, changed in place, and the loss of each
 batch. Invariant: up to rounding, the same weights as torch's autograd with torch.optim.Adam; bit for bit the same ones
-whatever the number of threads. The sampling decides what runs: bits for `Bitwise`, floats for the others.
+whatever the number of threads. The sampling decides what runs: bits for `Bitwise`, floats for the others; on CUDA, the
+kernels in Triton.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from gatewise import _native
 from gatewise.nn.architectures.stages import Stage, follow_shapes, list_layers
 from gatewise.nn.base import check_tensor
+from gatewise.nn.device_steps import DeviceSteps
 from gatewise.nn.head import GroupSum
+from gatewise.nn.kernels import cuda
+from gatewise.nn.layer import LogicLayer
 from gatewise.nn.learned import LearnedLayer
 from gatewise.nn.lut import LutLayer
 from gatewise.nn.lut.steps import TableSteps
@@ -34,15 +40,18 @@ class TrainStep:
     net : LogicNetwork, or Sequential of layers of gates and a GroupSum
         LogicLayers and LearnedLayers; or FeatureMaps, LogicConv2d, OrPool2d, a `torch.nn.Flatten`, and then such
         layers; or LutLayers alone. On the CPU, in float32, layers of equal settings with `Softmax` and the
-        probabilistic relaxation; LearnedLayers with `Bitwise`; LutLayers of any k. For any other network the error
-        names the layer and the reason; `TrainStep.supports` asks beforehand. Layers whose weights require no gradient
-        are frozen, on bits.
+        probabilistic relaxation; LearnedLayers with `Bitwise`; LutLayers of any k. On CUDA, LogicLayers and
+        LearnedLayers, none of them frozen: a step is one CUDA graph, but for that of `Gumbel`. For any other network
+        the error names the layer and the reason; `TrainStep.supports` asks beforehand. Layers whose weights require no
+        gradient are frozen, on bits.
     loss : "cross_entropy", "binary_cross_entropy" or "squared_error"
         Of the softmax over groups, of each group's sigmoid, or of the groups themselves; the mean of the batch.
     learning_rate, betas, eps
         Of Adam; `learning_rate` is an attribute that may change from step to step.
     label_smoothing : float
         For "cross_entropy", as in `torch.nn.CrossEntropyLoss`.
+    activations : torch.float32 or torch.bfloat16
+        What values and their gradients are stored in on CUDA, but on bits; values 0 and 1 are exact in both.
 
     Examples
     --------
@@ -64,6 +73,7 @@ class TrainStep:
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         label_smoothing: float = 0.0,
+        activations: torch.dtype = torch.float32,
     ) -> None:
         obstacle = find_obstacle(net)
         if obstacle:
@@ -80,8 +90,12 @@ class TrainStep:
         self._head = cast(GroupSum, net[-1])
         self._n_outputs = cast(int, follow_shapes(stages)[-1])
         self._moments = make_moments(self._layers)
-        self._steps: BitSteps | RelaxedSteps | TableSteps
-        if isinstance(self._layers[0], LutLayer):
+        self._steps: BitSteps | RelaxedSteps | TableSteps | DeviceSteps
+        weight = next(self._layers[0].parameters())
+        check_activations(activations, weight.device)
+        if cuda.has_kernels(weight.device):
+            self._steps = self._prepare_device(activations)
+        elif isinstance(self._layers[0], LutLayer):
             self._steps = TableSteps(cast(list[LutLayer], self._layers), self._head.groups, self._moments)
         elif isinstance(self._layers[0].sampling, Bitwise):
             self._steps = BitSteps(stages, self._head.groups, self._moments)
@@ -137,12 +151,33 @@ class TrainStep:
         list of float
             The mean loss of each batch before its step.
         """
+        losses = self.launch(x, y, sizes, learning_rates, weight, temperatures)
+        if isinstance(self._steps, DeviceSteps) and losses:
+            return cast(list[float], torch.stack(cast(list[Tensor], losses)).tolist())  # waits once
+        return cast(list[float], losses)
+
+    def launch(
+        self,
+        x: Tensor,
+        y: Tensor,
+        sizes: Sequence[int],
+        learning_rates: Sequence[float],
+        weight: Tensor | None = None,
+        temperatures: Sequence[float] | None = None,
+    ) -> Sequence[float | Tensor]:
+        """The same as `run`, but on a device the losses are tensors there, which nothing has waited for."""
         first, head = self._layers[0], self._head
         check_tensor("x", x)
         check_tensor("y", y)
         is_classes = self.loss == "cross_entropy"
         if is_classes and y.is_floating_point():
             raise TypeError(f"y must be integers for {self.loss!r}, got {y.dtype}")
+        if isinstance(self._steps, DeviceSteps):
+            settings: dict[str, Any] = {"sizes": sizes, "learning_rates": learning_rates, "n_steps": self.n_steps}
+            settings["temperatures"] = temperatures
+            on_device = self._steps.run(x, y.long() if is_classes else y.float(), weight, **settings)
+            self.n_steps += len(sizes)
+            return on_device
         rows = self._steps.convert(x)
         targets = (y.long() if is_classes else y.float()).contiguous().numpy()
         row_weights = None if weight is None else weight.float().contiguous().numpy()
@@ -191,8 +226,32 @@ class TrainStep:
         """First and second moments in the order of the network's parameters."""
         return [moments for of_layer in self._moments for moments in of_layer.values()]
 
+    def _prepare_device(self, activations: torch.dtype) -> DeviceSteps:
+        row_losses: dict[str, Any] = {
+            "cross_entropy": partial(functional.cross_entropy, label_smoothing=self.label_smoothing, reduction="none"),
+            "binary_cross_entropy": partial(functional.binary_cross_entropy_with_logits, reduction="none"),
+            "squared_error": partial(functional.mse_loss, reduction="none"),
+        }
+        layers = cast(list[LogicLayer | LearnedLayer], self._layers)
+        options: dict[str, Any] = {"row_loss": row_losses[self.loss], "adam": (self.betas, self.eps)}
+        return DeviceSteps(layers, self._head, self._moments, activations=activations, **options)
+
     def _make_loss(self, y: np.ndarray, **options: Any) -> _native.Loss:
         if self.loss == "cross_entropy":
             return _native.Loss.cross_entropy(y, self.label_smoothing, **options)
         make = _native.Loss.binary if self.loss == "binary_cross_entropy" else _native.Loss.squared
         return make(y, **options)
+
+
+def check_activations(kind: torch.dtype, device: torch.device) -> None:
+    """Raise ValueError for values that the steps of a device do not store.
+
+    Examples
+    --------
+    >>> check_activations(torch.bfloat16, torch.device("cpu"))
+    Traceback (most recent call last):
+    ValueError: activations must be torch.float32 on cpu, got torch.bfloat16
+    """
+    allowed = (torch.float32, torch.bfloat16) if cuda.has_kernels(device) else (torch.float32,)
+    if kind not in allowed:
+        raise ValueError(f"activations must be {' or '.join(map(str, allowed))} on {device}, got {kind}")

@@ -128,7 +128,7 @@ def _rate(model: Model, counts: NDArray[np.int32], truth: NDArray[Any]) -> Quali
 
 
 def _summarize(model: Model, counts: NDArray[np.int32]) -> NDArray[np.float64] | None:
-    """One number a row that histograms show the mean of; None for several classes and several values."""
+    """One number per row that histograms show the mean of; None for several classes and several values."""
     if isinstance(model.head, Classes):
         return model.head.proba(counts)[:, 1] if model.head.n_groups == 2 else None
     return model.head.predict(counts) if model.head.n_groups == 1 else None

@@ -1,6 +1,6 @@
 """Rows to learn from, held small in memory, and the batches drawn from them.
 
-In: 0/1 rows (`Bits`, one bit each) or values in [0, 1] (`Values`, float32), one target a row, and perhaps a weight.
+In: 0/1 rows (`Bits`, one bit each) or values in [0, 1] (`Values`, float32), one target per row, and perhaps a weight.
 Out: shuffled batches as tensors. Rows are checked once, here; targets by the task. The order of an epoch depends on its
 seed and number alone, so that a run can be resumed anywhere, and workers that hold parts of the rows agree on every
 batch.
@@ -48,7 +48,7 @@ class Bits:
 
     @property
     def n_features(self) -> int:
-        """Bits a row."""
+        """Bits per row."""
         return self.packed.n_features
 
     @property
@@ -103,7 +103,7 @@ class Values:
 
     @property
     def n_features(self) -> int:
-        """Values a row."""
+        """Values per row."""
         return self.packed.n_features
 
     @property

@@ -51,7 +51,7 @@ class Stepper:
         temperatures = [schedule(step, problem.n_steps) for step in steps] if schedule else None
         if isinstance(optimizer, TrainStep):
             targets = problem.task.native_targets(chunk.y)
-            return optimizer.run(chunk.x, targets, chunk.sizes, learning_rates, weight, temperatures)
+            return optimizer.launch(chunk.x, targets, chunk.sizes, learning_rates, weight, temperatures)
         weight = torch.ones(len(chunk.y)) if weight is None else weight
         parts = [part.to(self._device, non_blocking=True) for part in (chunk.x, chunk.y, weight)]
         batches = zip(*(part.split(chunk.sizes) for part in parts), chunk.joint_sizes, learning_rates, strict=True)

@@ -10,6 +10,7 @@ from gatewise.verify.counterfactuals import Counterfactual, Counterfactuals, cou
 from gatewise.verify.enforcing import Enforced, enforce_independence, enforce_monotone
 from gatewise.verify.equivalence import equivalent
 from gatewise.verify.explaining import Explanation, explain
+from gatewise.verify.flipping import Flip, Flips, flip
 from gatewise.verify.questions import always, bounds, independent_of, monotone, reachable
 from gatewise.verify.robustness import Radius, radius, robust
 
@@ -20,6 +21,8 @@ __all__ = [
     "Effort",
     "Enforced",
     "Explanation",
+    "Flip",
+    "Flips",
     "Radius",
     "Range",
     "Verdict",
@@ -30,6 +33,7 @@ __all__ = [
     "enforce_monotone",
     "equivalent",
     "explain",
+    "flip",
     "independent_of",
     "monotone",
     "radius",

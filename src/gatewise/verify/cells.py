@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from gatewise.encode import Categorical, Encoder, Numeric
 from gatewise.encode.columns import Column, Value, is_missing
+from gatewise.encode.timed import Timed
+from gatewise.verify.moments import list_moments
 
 MAX_DIGITS = 17
 
@@ -110,10 +112,12 @@ class ColumnCells:
         Those that the encoders give, equal ones once.
     places : tuple of int64 array
         Which of them the bits of each encoder are.
+    timed : tuple of Timed
+        The parts of a column of dates or durations, whose cells are moments; otherwise none.
 
     Examples
     --------
-    >>> age = ColumnCells.of([Encoder((Numeric("age", [17.5, 37.5], missing=True),), named=True)], 0)
+    >>> age = ColumnCells.of([[Numeric("age", [17.5, 37.5], missing=True)]])
     >>> [cell.describe() for cell in age.cells], age.bits.astype(int).tolist()
     (['0', '18', '38', 'missing'], [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 0, 1]])
     """
@@ -123,38 +127,52 @@ class ColumnCells:
     n_ordered: int
     bits: NDArray[np.bool_]
     places: tuple[NDArray[np.int64], ...]
+    timed: tuple[Timed, ...] = ()
 
     @classmethod
-    def of(cls, encoders: Sequence[Encoder], column_idx: int) -> "ColumnCells":
-        """The cells of a column of encoders that have it at the same position."""
-        columns = [encoder.columns[column_idx] for encoder in encoders]
+    def of(cls, readers: Sequence[Sequence[Column]]) -> "ColumnCells":
+        """The cells of a column of a table, given for each encoder the columns that read it: of dates several."""
+        columns = [column for own in readers for column in own]
         cells = partition(columns)
-        singles = [Encoder((replace(column, name="x0"),)) for column in columns]
+        singles = [Encoder(tuple(map(_rename, own))) for own in readers]
         rows = [{"x0": cell.pick()} for cell in cells]
         stacked = np.concatenate([single.transform(rows) for single in singles], axis=1)
         patterns = [column.tobytes() for column in stacked.T]
         number = {pattern: i for i, pattern in enumerate(dict.fromkeys(patterns))}
         bits = stacked[:, [patterns.index(pattern) for pattern in number]]
-        ends = np.cumsum([column.n_bits for column in columns])[:-1]
+        ends = np.cumsum([single.n_bits for single in singles])[:-1]
         places = np.split(np.array([number[pattern] for pattern in patterns], np.int64), ends)
         n_ordered = sum(cell.value is None for cell in cells)
-        return cls(columns[0].name, tuple(cells), n_ordered, bits, tuple(places))
+        timed = tuple(column for column in columns if isinstance(column, Timed))
+        return cls(columns[0].table_name, tuple(cells), n_ordered, bits, tuple(places), timed)
+
+
+def _rename(column: Column) -> Column:
+    """The column as the only one of a table."""
+    if isinstance(column, Timed):
+        return Timed(column.thresholds, column.missing, source="x0", part=column.part, anchor=column.anchor)
+    return replace(column, name="x0")
 
 
 def partition(columns: Sequence[Column]) -> list[Cell]:
     """The coarsest cells such that each of the columns gives one pattern of bits in each."""
     missing = [Cell(value=(None,), words="missing")] * any(column.missing for column in columns)
-    if all(isinstance(column, Numeric) for column in columns):
+    timed = [column for column in columns if isinstance(column, Timed)]
+    if len(timed) == len(columns):
+        return [*(Cell(value=(moment,)) for moment in list_moments(timed)), *missing]
+    if not timed and all(isinstance(column, Numeric) for column in columns):
         thresholds = np.unique(np.concatenate([column.thresholds for column in columns])).tolist()  # type: ignore[union-attr]
         cells = [Cell(low, high) for low, high in pairwise([-math.inf, *thresholds, math.inf])]
         return [*cells, *missing]
     if not all(isinstance(column, Categorical) for column in columns):
         raise ValueError(
-            f"column {columns[0].name!r:.60} must be numbers or categories in both models, got one of each; "
-            "fit both with the same categorical"
+            f"column {columns[0].table_name!r:.60} must be numbers, dates or categories in both models, got two of "
+            "these; fit both with the same categorical"
         )
     values = list(dict.fromkeys(value for column in columns for value in column.values))  # type: ignore[union-attr]
-    return [*(Cell(value=(value,)) for value in values), Cell(value=(find_other(values),), words="other"), *missing]
+    other = find_other(values)
+    words = None if isinstance(other, bool) else "other"  # of True there is no other but False
+    return [*(Cell(value=(value,)) for value in values), Cell(value=(other,), words=words), *missing]
 
 
 def find_other(values: Sequence[Value]) -> Value:

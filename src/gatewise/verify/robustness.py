@@ -1,5 +1,6 @@
 """Robustness: how far a row may be changed before its answer changes."""
 
+import datetime
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -24,8 +25,9 @@ from gatewise.verify.proving.decide import Change, Method
 from gatewise.verify.space import Region, Row, Space
 
 Numbers = NDArray[np.int64]
-Within = Mapping[str, float | None]
-"""How far columns may go: numbers by so much up or down, None for any value; other columns stay as they are."""
+Within = Mapping[str, float | datetime.timedelta | None]
+"""How far columns may go: numbers, or dates by a timedelta, by so much up or down, None for any value; other columns
+stay as they are."""
 
 
 def robust(
@@ -174,8 +176,17 @@ class Center:
             i = self.space.column_idx(name)
             if amount is None:
                 choices[i] = tuple(enumerate(self.space.columns[i].cells))
-            elif self.space.columns[i].n_ordered == 0:
-                raise ValueError(f"within must be None, for any value, of column {name!r:.60} of categories")
+            elif self.space.columns[i].timed and isinstance(amount, datetime.timedelta):
+                if amount < datetime.timedelta(0):
+                    raise ValueError(f"within must be at least 0, got {amount} for column {name!r:.60}")
+                moment = self.at[i][1].pick()
+                if moment is not None:
+                    choices[i] = tuple(self.space.during(i, moment - amount, moment + amount, moment))
+            elif self.space.columns[i].n_ordered == 0 or isinstance(amount, datetime.timedelta):
+                raise ValueError(
+                    f"within must be None, for any value, of column {name!r:.60} of categories, a timedelta of dates, "
+                    f"and a number of numbers, got {amount!r:.60}"
+                )
             elif not as_number("within", amount) >= 0:
                 raise ValueError(f"within must be at least 0, got {amount!r:.60} for column {name!r:.60}")
             elif not is_missing(self.row[name]):
@@ -312,7 +323,7 @@ def _list_values(raw: Raw) -> list[Any]:
     """A column as Python values, whole numbers as int."""
     if isinstance(raw, Coded):
         return [raw.values[code] if code >= 0 else None for code in raw.codes.tolist()]
-    values = raw.tolist()
+    values = (raw.astype(f"{raw.dtype.kind}8[us]") if raw.dtype.kind in "mM" else raw).tolist()
     is_whole = [isinstance(value, float) and value.is_integer() for value in values]
     return [
         None if is_missing(value) else int(value) if whole else value

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
+from itertools import groupby
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,14 +18,16 @@ from numpy.typing import NDArray
 
 from gatewise.encode import Encoder
 from gatewise.encode.columns import is_missing
+from gatewise.encode.timed import read_by
 from gatewise.verify.cells import Cell, ColumnCells
+from gatewise.verify.moments import list_moments
 
 Row: TypeAlias = dict[str, Any]
 """Values by name of the column, as `Model.predict` takes them."""
 
 Given: TypeAlias = Mapping[str, Any]
-"""Conditions by name of the column: a pair (low, high) of numbers, both included, None for no limit; a value; or a list
-of values, None for a missing one."""
+"""Conditions by name of the column: a pair (low, high) of numbers or of dates, both included, None for no limit; a
+value; or a list of values, None for a missing one."""
 
 Cells: TypeAlias = NDArray[np.int64]
 
@@ -47,12 +50,13 @@ class Space:
     """
 
     def __init__(self, encoders: Sequence[Encoder]) -> None:
-        names = [encoder.names for encoder in encoders]
+        names = [encoder.table_names for encoder in encoders]
         if any(other != names[0] for other in names):
             raise ValueError(f"models must read the same columns in the same order, got {names!r:.300}")
         self.encoders = tuple(encoders)
         self.names = names[0]
-        self.columns = tuple(ColumnCells.of(encoders, i) for i in range(len(self.names)))
+        readers = [[list(own) for _, own in groupby(encoder.columns, read_by)] for encoder in encoders]
+        self.columns = tuple(ColumnCells.of(own) for own in zip(*readers, strict=True))
         self.first_bit = np.cumsum([0, *(column.bits.shape[1] for column in self.columns)])
         self.n_bits = int(self.first_bit[-1])
 
@@ -100,6 +104,8 @@ class Space:
     def _choose(self, i: int, condition: Any) -> list[tuple[int, Cell]]:
         """The cells of a column, or parts of them, that a condition allows."""
         column = self.columns[i]
+        if isinstance(condition, tuple) and column.timed and len(condition) == 2:
+            return self.during(i, *condition)
         if isinstance(condition, tuple):
             if column.n_ordered == 0 or len(condition) != 2:
                 raise ValueError(
@@ -115,6 +121,16 @@ class Space:
         """The parts of a column's cells between two numbers, both included."""
         clipped = [(k, cell.clip(low, high)) for k, cell in enumerate(self.columns[i].cells)]
         return [(k, cell) for k, cell in clipped if cell is not None]
+
+    def during(self, i: int, low: Any, high: Any, near: Any = None) -> list[tuple[int, Cell]]:
+        """The cells of a column of dates between two moments, both included; `near` stands for its own cell."""
+        moments = list_moments(self.columns[i].timed, low, high)
+        moments += [near] * (near is not None)
+        if not moments:
+            return []
+        at = self.locate([self._any_row | {self.names[i]: moment} for moment in moments])[:, i].tolist()
+        chosen = dict(zip(at, moments, strict=True))  # the last of equal ones
+        return [(k, Cell(value=(chosen[k],))) for k in sorted(chosen)]
 
     def exactly(self, i: int, value: Any) -> tuple[int, Cell]:
         """The cell of a value, with that value alone in it."""

@@ -84,12 +84,13 @@ void check_targets(Matrix<const float> targets, boost::Loss loss, size_t n_score
 auto grow_terms(Matrix<const uint64_t> planes, size_t n_rows, Array<uint32_t> n_ordered, Array<uint32_t> n_single,
                 Array<int8_t> directions, Matrix<const float> targets, Array<float> weights, const RowLists& training,
                 const RowLists& validation, uint8_t loss, Array<float> base, const nb::dict& settings,
-                uint32_t max_terms, uint32_t patience, unsigned threads) {
+                uint32_t max_terms, uint32_t patience, double enough, unsigned threads) {
   require(planes.shape(1) == (n_rows + 63) / 64, "planes must have ceil(n_rows / 64) words");
   require(targets.shape(0) == n_rows, "targets must have a row for each row of the planes");
   require(weights.size() == 0 || weights.size() == n_rows, "weights must be as many as the rows, or none");
   require(loss <= static_cast<uint8_t>(boost::Loss::kPoisson), "loss must be below 5");
   require(patience > 0 && threads > 0, "patience and threads must be positive");
+  require(enough >= 0 && enough <= 1, "enough must be in [0, 1]");
   const auto kind = static_cast<boost::Loss>(loss);
   check_targets(targets, kind, base.size());
   const boost::Settings checked = make_settings(settings);
@@ -109,11 +110,11 @@ auto grow_terms(Matrix<const uint64_t> planes, size_t n_rows, Array<uint32_t> n_
       nb::gil_scoped_acquire locked;
       return !(is_interrupted = PyErr_CheckSignals() != 0);
     };
-    grown = boost::grow_terms(table, splits, kind, copy(base), checked, max_terms, patience, threads, goes_on);
+    grown = boost::grow_terms(table, splits, kind, copy(base), checked, max_terms, patience, enough, threads, goes_on);
   }
   if (is_interrupted) throw nb::python_error();
   return std::make_tuple(to_numpy(std::move(grown.terms.bits)), to_numpy(std::move(grown.terms.values)),
-                         to_numpy(std::move(grown.losses)));
+                         to_numpy(std::move(grown.losses)), grown.n_enough, to_numpy(std::move(grown.scores)));
 }
 
 }  // namespace
@@ -122,5 +123,5 @@ void bind_boost(nb::module_& m) {
   m.def("grow_terms", &grow_terms, nb::kw_only(), nb::arg("planes"), nb::arg("n_rows"), nb::arg("n_ordered"),
         nb::arg("n_single"), nb::arg("directions"), nb::arg("targets"), nb::arg("weights"), nb::arg("training"),
         nb::arg("validation"), nb::arg("loss"), nb::arg("base"), nb::arg("settings"), nb::arg("max_terms"),
-        nb::arg("patience"), nb::arg("threads"));
+        nb::arg("patience"), nb::arg("enough"), nb::arg("threads"));
 }

@@ -86,10 +86,18 @@ bool cut_where_they_end(std::vector<double>& losses, uint32_t patience) {
   return false;
 }
 
+uint32_t count_enough(const std::vector<double>& losses, double enough) {
+  if (losses.empty()) return 0;
+  const double best = losses[0] - *std::min_element(losses.begin(), losses.end());
+  uint32_t n = 0;
+  while (losses[0] - losses[n] < enough * best) ++n;
+  return n;
+}
+
 }  // namespace
 
 Grown grow_terms(const Table& table, const std::vector<Split>& splits, Loss loss, const std::vector<float>& base,
-                 const Settings& settings, uint32_t max_terms, uint32_t patience, unsigned threads,
+                 const Settings& settings, uint32_t max_terms, uint32_t patience, double enough, unsigned threads,
                  const std::function<bool()>& goes_on) {
   const auto n_members = static_cast<unsigned>(splits.size());
   Pool pool(std::min(threads, n_members));
@@ -105,6 +113,12 @@ Grown grow_terms(const Table& table, const std::vector<Split>& splits, Loss loss
     grown.losses = average(members);
     const bool are_done = std::all_of(members.begin(), members.end(), [](const auto& each) { return each->is_done; });
     if (are_done || cut_where_they_end(grown.losses, patience) || !goes_on()) break;
+  }
+  grown.n_enough = count_enough(grown.losses, enough);
+  for (const auto& member : members) {
+    if (!member->learner.validates()) continue;
+    const std::vector<float>& scores = member->learner.validate_again(grown.n_enough);
+    grown.scores.insert(grown.scores.end(), scores.begin(), scores.end());
   }
   grown.terms = members.back()->learner.take_terms();
   return grown;

@@ -49,6 +49,23 @@ bool Learner::grow() noexcept {
   return true;
 }
 
+const std::vector<float>& Learner::validate_again(size_t most_terms) {
+  validation_.forget();
+  std::vector<float> added(values_.all().size());
+  for (size_t t = 0; t < std::min(most_terms, n_terms()); ++t) {
+    for (uint32_t level = 0; level < settings_.n_questions; ++level) {
+      const auto bit = static_cast<uint32_t>(terms_.bits[t * settings_.n_questions + level]);
+      const auto column =
+          std::find_if(columns_.rbegin(), columns_.rend(), [&](const Column& each) { return each.first_bit <= bit; });
+      validation_.answer(*column, static_cast<size_t>(columns_.rend() - column) - 1, bit - column->first_bit, level);
+    }
+    for (size_t i = 0; i < added.size(); ++i)
+      added[i] = settings_.unit * static_cast<float>(terms_.values[t * added.size() + i]);
+    validation_.add(added);
+  }
+  return validation_.scores();
+}
+
 // Rows come in random order, so any window of them is a sample.
 void Learner::move_window() { window_.begin = (window_.begin + window_.n) % window_.n_all; }
 

@@ -35,6 +35,10 @@ class Learner {
   size_t n_terms() const { return terms_.bits.size() / settings_.n_questions; }
   bool validates() const { return validation_.n() > 0; }
   double validation_loss() noexcept { return validation_.mean_loss(); }
+
+  // Scores of the validation rows after the first terms, at most `n_terms`.
+  const std::vector<float>& validate_again(size_t n_terms);
+
   Terms take_terms() { return std::move(terms_); }
 
  private:

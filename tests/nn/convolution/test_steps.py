@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support import steps
 from support.tools import require_module
+from support.training import steps
 
 require_module("torch", "pip install -c constraints.txt torch==2.13.0")
 

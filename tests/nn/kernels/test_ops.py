@@ -109,7 +109,7 @@ def run_on(device: str) -> list[Tensor]:
 
 def compare_devices() -> list[str]:
     """What the operators waited for on the second device."""
-    from support import second_device
+    from support.training import second_device
 
     second_device.install()
     run_on(second_device.NAME)  # brings the table of operators to the device

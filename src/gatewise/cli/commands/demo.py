@@ -72,7 +72,7 @@ def run_demo(folder: Path, *, progress: bool = False, epochs: int = EPOCHS) -> I
         Lines, as soon as they are known.
     """
     for name in ("torch", "sklearn"):
-        require(name, "sklearn", needed_by="the demo")
+        require(name, "demo", needed_by="the demo")
     from sklearn.datasets import load_digits
     from sklearn.metrics import confusion_matrix
     from sklearn.model_selection import train_test_split

@@ -1,4 +1,7 @@
-"""`gatewise explain`: why rows of a file get their answers, and what would have to change for another one."""
+"""`gatewise explain`: why rows of a file get their answers, and what would have to change for another one.
+
+Without a solver, each column is changed alone, and nothing is proved.
+"""
 
 import argparse
 from typing import Any
@@ -45,7 +48,15 @@ def run(args: argparse.Namespace) -> int:
     (row,) = read_rows(model, args.data, Dialect.given(args), args.row, 1)
     given = parse_given(model.encoder, args.given)
     to = None if args.to is None else parse_label(model, args.to)
-    explanation = verify.explain(model, row, given=given, smallest=args.smallest, limit=args.limit)
+    try:
+        explanation = verify.explain(model, row, given=given, smallest=args.smallest, limit=args.limit)
+    except ModuleNotFoundError as error:
+        if given or args.smallest or to is not None or args.fixed or len(model.head.labels) < 2:
+            raise
+        flips = verify.flip(model, row)
+        note = f"nothing is proved: {error}"
+        show({"row": row, "flips": flips.to_dict(), "note": note}, [str(flips), note], as_json=args.json)
+        return 0
     report: dict[str, Any] = {"row": row, "explanation": explanation.to_dict()}
     lines = [str(explanation)]
     if args.changes:

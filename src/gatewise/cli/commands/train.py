@@ -55,7 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--max-bits", type=int, metavar="N", help="largest number of bits per row (default: 4096)")
     parser.add_argument("--max-iter", type=int, metavar="N", help="most terms (default: 1000), or epochs")
-    parser.add_argument("--depth", type=int, metavar="N", help="bits that a term reads (default: 3), or layers")
+    parser.add_argument(
+        "--depth", type=int, metavar="N",
+        help="bits that a term reads (default: 3, or 6 if rows set aside ask for them), or layers",
+    )  # fmt: skip
     parser.add_argument(
         "--learning-rate", type=float, metavar="X",
         help="share of a step that a term takes (default: 0.2), or highest learning rate of Adam (default: 0.1)",

@@ -11,10 +11,15 @@ Scored::Scored(const Rows& rows, Loss loss, const std::vector<float>& base, floa
       n_scores_(base.size()),
       n_targets_(target_size(loss, base.size())),
       pool_(pool),
+      base_(base),
       scores_(rows.codes.n_rows() * base.size()),
       cells_(rows.codes.n_rows()),
       sums_(2 * count_chunks(rows.codes.n_rows())) {
-  for (size_t i = 0; i < scores_.size(); ++i) scores_[i] = base[i % n_scores_];
+  forget();
+}
+
+void Scored::forget() {
+  for (size_t i = 0; i < scores_.size(); ++i) scores_[i] = base_[i % n_scores_];
 }
 
 void Scored::answer(const Column& column, size_t j, uint32_t bit, uint32_t level) {

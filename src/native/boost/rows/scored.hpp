@@ -34,6 +34,10 @@ class Scored {
   };
   Largest differentiate(size_t row, size_t n, float* first, float* second) const;
 
+  // Scores are as without terms again.
+  void forget();
+  const std::vector<float>& scores() const { return scores_; }  // n_scores per row
+
   // Mean of the weighted rows; chunks are summed in their order, whatever the threads.
   double mean_loss();
 
@@ -43,6 +47,7 @@ class Scored {
   const float quantile_;
   const size_t n_scores_, n_targets_;
   Pool& pool_;
+  const std::vector<float> base_;
   std::vector<float> scores_;
   std::vector<uint8_t> cells_;
   std::vector<double> sums_;  // of losses and weights, by chunk

@@ -3,16 +3,16 @@
 import subprocess
 import sys
 from typing import Any
-from unittest import mock
 
 import pytest
-from support.processes import call_interpreted, missing
+from support.processes import Failure, call_all, call_interpreted, missing
 from support.tools import require_module
 
 require_module("torch", "pip install -c constraints.txt torch==2.13.0")
 require_module("triton", "pip install -c constraints.txt triton==3.7.1")
 
 import torch
+from support.interpreted import fill_memory_with_nan, reverse_grids, take_cpu_for_cuda
 from support.networks import seeded
 from torch import Tensor
 
@@ -23,41 +23,14 @@ from gatewise.nn.kernels.ops import Way, choose_way
 OPERATORS = [1, 6, 7, 8, 14]
 
 
-def fill_memory_with_nan() -> None:
-    """Every new tensor holds NaN, or the largest integer, so that what a kernel leaves out is seen."""
-    torch.use_deterministic_algorithms(True)
-    assert torch.empty(3).isnan().all()
-
-
-def reverse_grids() -> Any:
-    """Programs run from the last one to the first."""
-    from triton.runtime import interpreter
-
-    builder = interpreter.interpreter_builder
-    place = builder.set_grid_idx
-
-    def reverse(*index: int) -> None:
-        place(*(n - 1 - i for n, i in zip(builder.grid_dim, index, strict=True)))
-
-    return mock.patch.object(builder, "set_grid_idx", reverse)
-
-
-def measure_deviations() -> tuple[dict[str, float], float]:
+def measure_deviations() -> None:
+    """All checks that users may run on a GPU of their own pass."""
     from gatewise.nn.kernels.triton import checks
 
     fill_memory_with_nan()
-    return checks.run_checks("cpu"), checks.TOLERANCE
-
-
-def test_values_are_those_of_plain_torch() -> None:
-    deviations, tolerance = call_interpreted(measure_deviations)
+    deviations = checks.run_checks("cpu")
     assert len(deviations) >= 3
-    assert max(deviations.values()) < tolerance, deviations
-
-
-def take_cpu_for_cuda() -> Any:
-    """The dispatch believes that kernels run on the CPU."""
-    return mock.patch.multiple(ops, _are_native=lambda *_: False), mock.patch.object(cuda, "has_kernels", bool)
+    assert max(deviations.values()) < checks.TOLERANCE, deviations
 
 
 def run_network(sampling: Any, kind: torch.dtype = torch.float32, rows: int = 37) -> list[Tensor]:
@@ -72,12 +45,13 @@ def run_network(sampling: Any, kind: torch.dtype = torch.float32, rows: int = 37
 
 
 def compare_networks() -> None:
+    """Scores and gradients are those of native kernels, and the same in any order of programs."""
     samplings = Soft, HardStraightThrough, lambda: Gumbel(generator=seeded(2))
     runs = list(zip(samplings, (torch.float32, torch.bool, torch.bfloat16), strict=True))
+    torch.use_deterministic_algorithms(False)
     native = [run_network(make(), kind) for make, kind in runs]
     fill_memory_with_nan()
-    as_native, on_triton = take_cpu_for_cuda()
-    with as_native, on_triton:
+    with take_cpu_for_cuda():
         assert choose_way([torch.zeros(1)]) is Way.TRITON
         found = [run_network(make(), kind) for make, kind in runs]
         with reverse_grids():
@@ -88,10 +62,6 @@ def compare_networks() -> None:
             assert theirs.abs().sum() > 0
             torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=2e-6)
             assert torch.equal(mine, backwards)
-
-
-def test_networks_are_those_of_native_kernels_in_any_order_of_programs() -> None:
-    call_interpreted(compare_networks)
 
 
 def run_operators() -> list[Tensor]:
@@ -112,17 +82,28 @@ def run_operators() -> list[Tensor]:
 
 
 def compare_operators() -> None:
+    """The operators of torch run kernels."""
+    torch.use_deterministic_algorithms(False)
     native = run_operators()
     fill_memory_with_nan()
-    as_native, on_triton = take_cpu_for_cuda()
-    with as_native, on_triton:
+    with take_cpu_for_cuda():
         found = run_operators()
     for mine, theirs in zip(found, native, strict=True):
         torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-6)
 
 
-def test_operators_run_kernels() -> None:
-    call_interpreted(compare_operators)
+APART = [measure_deviations, compare_networks, compare_operators]
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> dict[str, Any]:
+    found: dict[str, Any] = call_interpreted(call_all, APART)
+    return found
+
+
+@pytest.mark.parametrize("function", APART)
+def test_values(function: Any, outcomes: dict[str, Any]) -> None:
+    assert not isinstance(outcomes[function.__name__], Failure), outcomes[function.__name__]
 
 
 WITHOUT_TRITON = """
@@ -138,6 +119,26 @@ print(step(torch.rand(5, 9), torch.tensor([0, 1, 2, 0, 1])) > 0, "gatewise.nn.ke
 def test_the_cpu_needs_no_triton() -> None:
     done = subprocess.run([sys.executable, "-c", missing("triton") + WITHOUT_TRITON], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "True False\n"), done.stderr
+
+
+def test_kernels_run_where_they_were_compiled_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask() -> bool:
+        cuda._is_able.cache_clear()
+        return cuda.has_kernels(torch.device("cuda:0"))
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (8, 0))
+    assert ask()
+    monkeypatch.setenv(cuda.VARIABLE, "0")
+    assert not ask()
+    monkeypatch.delenv(cuda.VARIABLE)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (7, 5))
+    assert not ask()
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (9, 0))
+    monkeypatch.setattr(cuda, "find_spec", lambda _: None)
+    assert not ask()
+    monkeypatch.undo()
+    assert not ask()
 
 
 @pytest.mark.parametrize("device", ["cpu", "meta"])

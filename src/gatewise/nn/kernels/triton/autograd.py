@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from gatewise.nn import functional
+from gatewise.nn.functional import Number
 from gatewise.nn.kernels.triton import layers, mixtures
 from gatewise.nn.kernels.triton.plan import LayerPlan, bring_numbers, fill_rows, plan_layers
 from gatewise.nn.kernels.twins import Twins
@@ -84,13 +85,12 @@ class MixLayers(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, operators: tuple[int, ...], temperature: Tensor | float, hard: bool, *logits: Tensor
+        ctx: Any, operators: tuple[int, ...], temperature: Number, hard: bool, *logits: Tensor
     ) -> tuple[Tensor, Tensor]:
         """logits: (n_operators, n_gates) of each layer, float32."""
-        if not isinstance(temperature, Tensor):
-            temperature = bring_numbers((temperature,), torch.float64, logits[0].device)
-        coefficients, confidence = mixtures.mix(join(logits, operators, temperature), hard=hard)
-        ctx.save_for_backward(temperature, *logits)
+        mixture = join(logits, operators, temperature)
+        coefficients, confidence = mixtures.mix(mixture, hard=hard)
+        ctx.save_for_backward(mixture.temperature, *logits)
         ctx.operators, ctx.hard = operators, hard
         mean = confidence.double().mean()
         ctx.mark_non_differentiable(mean)
@@ -106,10 +106,14 @@ class MixLayers(torch.autograd.Function):
         return None, None, None, *mix_backward(logits, ctx.operators, temperature, grad_coefficients)
 
 
-def join(logits: Sequence[Tensor], operators: Sequence[int], temperature: Tensor) -> mixtures.Mixture:
+def join(logits: Sequence[Tensor], operators: Sequence[int], temperature: Number) -> mixtures.Mixture:
     """A mixture on the device of its logits, which kernels find one operator after the other."""
-    place = temperature.to(logits[0].device, non_blocking=True)
-    return mixtures.Mixture([z.contiguous() for z in logits], operators, place)
+    device = logits[0].device
+    if isinstance(temperature, Tensor):
+        degree = temperature.to(device, non_blocking=True)
+    else:
+        degree = bring_numbers((temperature,), torch.float64, device)
+    return mixtures.Mixture([z.contiguous() for z in logits], operators, degree)
 
 
 def mix_backward(

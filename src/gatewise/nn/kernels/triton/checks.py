@@ -4,14 +4,19 @@ In: a device. Out: how far each value is from the exact one, relative to the lar
 numbers, gates read one wire twice, wires have no reader or many, and logits are tied.
 """
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor
 
 from gatewise.nn import functional
-from gatewise.nn.kernels.triton import autograd, mixtures
+from gatewise.nn.kernels.triton import autograd, mixtures, passes
+from gatewise.nn.learned import LearnedLayer
+from gatewise.nn.native_steps import make_moments
+from gatewise.nn.sampling import Bitwise
+from gatewise.wiring import RandomCandidates
 
 TOLERANCE = 2e-5  # float32 sums of some hundred terms
 N_ROWS = 1, 16, 37, 130  # below, on and off the multiple that is filled up to; more than a tile
@@ -91,10 +96,42 @@ def check_adam(device: torch.device) -> Iterator[float]:
         yield from (deviate(*pair) for pair in zip(weights, exact, strict=True))
 
 
+def check_bits(device: torch.device) -> Iterator[float]:
+    """Counts of learned layers on packed bits, which must be exact, and gates and pins after a step."""
+    sampling = Bitwise(2.0)
+    options: dict[str, Any] = {"candidates": RandomCandidates(3), "sampling": sampling, "seed": 0, "grad_factor": 1.5}
+    net = torch.nn.Sequential(LearnedLayer(6, 9, **options), LearnedLayer(9, 6, position=1, **options))
+    exact = copy.deepcopy(net).double()
+    net.to(device)
+    bits = torch.rand(37, 6, generator=torch.Generator().manual_seed(0)) > 0.5
+    grad = torch.randn(37, GROUPS, generator=torch.Generator().manual_seed(1))
+    counts: list[Tensor] = []
+
+    def differentiate(sums: Tensor) -> Tensor:
+        counts.append(sums)
+        padded = torch.zeros_like(sums)
+        padded[:, : len(grad)] = grad.T.to(device)
+        return padded
+
+    settings = passes.AdamSettings((0.9, 0.999), 1e-2)
+    learned = cast(Sequence[LearnedLayer], list(net))
+    step = passes.BitPass(learned, GROUPS, make_moments(learned), adam=settings)
+    values = step.make_values(len(bits))
+    step.fill(values, bits.to(device))
+    step.step(values, differentiate, torch.tensor([1.0, 0.001**0.5], dtype=torch.float64, device=device))
+    y = exact(bits.double()).unflatten(1, (GROUPS, -1)).sum(-1)
+    yield 1.0 if deviate(counts[0][:, : len(bits)].T, y) else 0.0
+    optimizer = torch.optim.Adam(exact.parameters(), lr=0.1, eps=1e-2)
+    y.backward(grad.double())
+    optimizer.step()
+    yield from (deviate(*pair) for pair in zip(net.parameters(), exact.parameters(), strict=True))
+
+
 CHECKS: dict[str, Check] = {
     "layers of mixtures": check_soft_layers,
     "layers of chosen gates": check_hard_layers,
     "steps of Adam": check_adam,
+    "steps on bits": check_bits,
 }
 
 

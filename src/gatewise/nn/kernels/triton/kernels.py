@@ -10,6 +10,24 @@ import triton.language as tl
 
 
 @triton.jit
+def read_floats(x, wires, is_wire, first_row, n_rows, ROWS: tl.constexpr):
+    """What wires carry in a tile of rows, (n_wires, ROWS), of values."""
+    rows = first_row + tl.arange(0, ROWS)[None, :]
+    place = wires.to(tl.int64)[:, None] * n_rows + rows
+    return tl.load(x + place, is_wire[:, None] & (rows < n_rows), 0.0).to(tl.float32)
+
+
+@triton.jit
+def read_bits(x, wires, is_wire, first_row, n_rows, ROWS: tl.constexpr):
+    """The same of packed bits, 32 rows to a word, where n_rows is a multiple of 32."""
+    words = first_row // 32 + tl.arange(0, ROWS // 32)[None, :]
+    n_words = n_rows // 32
+    packed = tl.load(x + wires.to(tl.int64)[:, None] * n_words + words, is_wire[:, None] & (words < n_words), 0)
+    bits = (packed[:, :, None] >> tl.arange(0, 32)[None, None, :]) & 1
+    return tl.reshape(bits, (wires.shape[0], ROWS)).to(tl.float32)
+
+
+@triton.jit
 def forward_layer(
     x,
     a,
@@ -23,20 +41,19 @@ def forward_layer(
 ):
     """y, (n_gates, n_rows), of x: a tile of GATES x ROWS per program."""
     gates = tl.program_id(0) * GATES + tl.arange(0, GATES)
-    rows = tl.program_id(1) * ROWS + tl.arange(0, ROWS)[None, :]
+    first_row = tl.program_id(1) * ROWS
     is_gate = gates < n_gates
-    mask = is_gate[:, None] & (rows < n_rows)
-    left_wire = tl.load(a + gates, is_gate, 0).to(tl.int64)[:, None]
-    right_wire = tl.load(b + gates, is_gate, 0).to(tl.int64)[:, None]
-    left = tl.load(x + left_wire * n_rows + rows, mask, 0.0).to(tl.float32)
-    right = tl.load(x + right_wire * n_rows + rows, mask, 0.0).to(tl.float32)
+    left = read_floats(x, tl.load(a + gates, is_gate, 0), is_gate, first_row, n_rows, ROWS)
+    right = read_floats(x, tl.load(b + gates, is_gate, 0), is_gate, first_row, n_rows, ROWS)
     of_gate = coefficients + 4 * gates
     c0 = tl.load(of_gate, is_gate, 0.0)[:, None]
     c1 = tl.load(of_gate + 1, is_gate, 0.0)[:, None]
     c2 = tl.load(of_gate + 2, is_gate, 0.0)[:, None]
     c3 = tl.load(of_gate + 3, is_gate, 0.0)[:, None]
     value = c0 + c1 * left + right * (c2 + c3 * left)
-    tl.store(y + gates.to(tl.int64)[:, None] * n_rows + rows, value.to(y.dtype.element_ty), mask)
+    rows = first_row + tl.arange(0, ROWS)[None, :]
+    place = gates.to(tl.int64)[:, None] * n_rows + rows
+    tl.store(y + place, value.to(y.dtype.element_ty), is_gate[:, None] & (rows < n_rows))
 
 
 @triton.jit
@@ -65,6 +82,7 @@ def backward_layer(
     factor,
     n_wires,
     n_rows,
+    READ: tl.constexpr,
     WIRES: tl.constexpr,
     ROWS: tl.constexpr,
 ):
@@ -72,30 +90,28 @@ def backward_layer(
 
     A wire gathers from the pins that read it, so that nothing is added up in memory. Both operands of a gate are at
     hand where its first pin is, with its gradient: there its coefficients get theirs, which saves to read all three
-    again. grad_y has a row for every `per_group` gates.
+    again. grad_y has a row for every `per_group` gates. READ reads x.
     """
     wires = tl.program_id(0) * WIRES + tl.arange(0, WIRES)
-    rows = tl.program_id(1) * ROWS + tl.arange(0, ROWS)[None, :]
-    is_wire, is_row = wires < n_wires, rows < n_rows
-    place = wires.to(tl.int64)[:, None] * n_rows + rows
-    own = tl.load(x + place, is_wire[:, None] & is_row, 0.0).to(tl.float32)
+    first_row = tl.program_id(1) * ROWS
+    is_wire = wires < n_wires
+    own = READ(x, wires, is_wire, first_row, n_rows, ROWS)
     start = tl.load(starts + wires, is_wire, 0)
     n_edges = tl.load(starts + wires + 1, is_wire, 0) - start
     total = tl.zeros((WIRES, ROWS), tl.float32)
     for i in range(tl.max(n_edges, 0)):
         is_edge = i < n_edges
-        mask = is_edge[:, None] & is_row
         edge = tl.load(edges + start + i, is_edge, 0)
-        other = tl.load(others + start + i, is_edge, 0).to(tl.int64)[:, None]
         gate, pin = edge >> 1, edge & 1
-        grad_row = (gate // per_group).to(tl.int64)[:, None]
-        grad = tl.load(grad_y + grad_row * n_rows + rows, mask, 0.0).to(tl.float32)
-        value = tl.load(x + other * n_rows + rows, mask, 0.0).to(tl.float32)
+        grad = read_floats(grad_y, gate // per_group, is_edge, first_row, n_rows, ROWS)
+        value = READ(x, tl.load(others + start + i, is_edge, 0), is_edge, first_row, n_rows, ROWS)
         alone = tl.load(coefficients + 4 * gate + 1 + pin, is_edge, 0.0)[:, None]
         both = tl.load(coefficients + 4 * gate + 3, is_edge, 0.0)[:, None]
         total += grad * (alone + both * value)
         store_gate_sums(parts + tl.program_id(1) * part_stride, gate, is_edge & (pin == 0), grad, own, value)
-    tl.store(grad_x + place, (total * factor).to(grad_x.dtype.element_ty), is_wire[:, None] & is_row)
+    rows = first_row + tl.arange(0, ROWS)[None, :]
+    place = wires.to(tl.int64)[:, None] * n_rows + rows
+    tl.store(grad_x + place, (total * factor).to(grad_x.dtype.element_ty), is_wire[:, None] & (rows < n_rows))
 
 
 @triton.jit
@@ -109,18 +125,15 @@ def backward_gates(
     per_group,
     n_gates,
     n_rows,
+    READ: tl.constexpr,
     GATES: tl.constexpr,
     ROWS: tl.constexpr,
 ):
     """The gradient of the coefficients alone, as the first layer needs it: its rows have none."""
     gates = tl.program_id(0) * GATES + tl.arange(0, GATES)
-    rows = tl.program_id(1) * ROWS + tl.arange(0, ROWS)[None, :]
+    first_row = tl.program_id(1) * ROWS
     is_gate = gates < n_gates
-    mask = is_gate[:, None] & (rows < n_rows)
-    left_wire = tl.load(a + gates, is_gate, 0).to(tl.int64)[:, None]
-    right_wire = tl.load(b + gates, is_gate, 0).to(tl.int64)[:, None]
-    left = tl.load(x + left_wire * n_rows + rows, mask, 0.0).to(tl.float32)
-    right = tl.load(x + right_wire * n_rows + rows, mask, 0.0).to(tl.float32)
-    grad_row = (gates // per_group).to(tl.int64)[:, None]
-    grad = tl.load(grad_y + grad_row * n_rows + rows, mask, 0.0).to(tl.float32)
+    left = READ(x, tl.load(a + gates, is_gate, 0), is_gate, first_row, n_rows, ROWS)
+    right = READ(x, tl.load(b + gates, is_gate, 0), is_gate, first_row, n_rows, ROWS)
+    grad = read_floats(grad_y, gates // per_group, is_gate, first_row, n_rows, ROWS)
     store_gate_sums(parts + tl.program_id(1) * part_stride, gates, is_gate, grad, left, right)

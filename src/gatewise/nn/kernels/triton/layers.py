@@ -4,6 +4,7 @@ In: values as `plan.fill_rows` gives them, coefficients of all layers, plans. Ou
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -68,36 +69,69 @@ def backward(
     parts : float32, (n_parts, n_gates, 4)
     grad_x : (in_features, n_rows), or None if it is not needed
     """
-    n_gates, n_rows = len(coefficients), kept[0].shape[1]
-    tile = choose_tile(n_rows)
-    n_tiles = cut(n_rows, tile)
-    parts = coefficients.new_empty((n_tiles, n_gates, 4)) if n_rows else coefficients.new_zeros((1, n_gates, 4))
-    last, per_group = n_gates, plans[-1].n_gates // len(grad)
+    n_rows = kept[0].shape[1]
+    parts = make_parts(coefficients, n_rows)
+    last, per_group = len(coefficients), plans[-1].n_gates // len(grad)
     with device_of(parts):
         for i in reversed(range(len(plans))):
-            plan, x = plans[i], kept[i]
-            first = last - plan.n_gates
-            own, own_parts = coefficients[first:last], parts[:, first:last]
-            size = (parts.stride(0), per_group)
-            last, per_group = first, 1
-            if not i and not needs_x:
-                grid = cut(plan.n_gates, BACKWARD_GATES), n_tiles
-                if n_rows:
-                    kernels.backward_gates[grid](
-                        *(x, plan.a, plan.b, grad, own_parts, *size, plan.n_gates, n_rows),
-                        GATES=BACKWARD_GATES,
-                        ROWS=tile,
-                    )
+            first = last - plans[i].n_gates
+            target = torch.empty_like(kept[i]) if i or needs_x else None
+            sums = Sums(parts[:, first:last], per_group)
+            backward_layer(plans[i], kept[i], coefficients[first:last], grad, sums, into=target, factor=grad_factors[i])
+            if target is None:
                 return parts, None
-            grad_x = torch.empty_like(x)
-            if n_rows:
-                kernels.backward_layer[cut(plan.n_wires, BACKWARD_WIRES), n_tiles](
-                    *(x, own, *plan.readers, grad, grad_x, own_parts, *size, grad_factors[i], plan.n_wires, n_rows),
-                    WIRES=BACKWARD_WIRES,
-                    ROWS=tile,
-                )
-            grad = grad_x
+            last, per_group, grad = first, 1, target
     return parts, grad
+
+
+class Sums(NamedTuple):
+    """Where the gradient of a layer's coefficients goes, in parts, and how many gates share a row of its gradient."""
+
+    parts: Tensor
+    per_group: int
+
+
+def make_parts(coefficients: Tensor, n_rows: int) -> Tensor:
+    """Room for a gradient of coefficients for each tile of rows; zeros if there are none.
+
+    Examples
+    --------
+    >>> make_parts(torch.zeros(7, 4), 144).shape
+    torch.Size([2, 7, 4])
+    """
+    shape = cut(n_rows, choose_tile(n_rows)), *coefficients.shape
+    return coefficients.new_empty(shape) if n_rows else coefficients.new_zeros(1, *coefficients.shape)
+
+
+def backward_layer(
+    plan: LayerPlan, x: Tensor, coefficients: Tensor, grad: Tensor, sums: Sums, *, into: Tensor | None, factor: float
+) -> None:
+    """One layer back: parts of the gradient of its coefficients, and that of x, times a factor, into a tensor if given.
+
+    Parameters
+    ----------
+    x : (n_wires, n_rows)
+        Values, or packed bits, int32 (n_wires, n_rows / 32).
+    """
+    n_rows = grad.shape[1]
+    tile, read = choose_tile(n_rows), kernels.read_bits if x.dtype == torch.int32 else kernels.read_floats
+    tiles, size = cut(n_rows, tile), (sums.parts.stride(0), sums.per_group)
+    if not n_rows:
+        return
+    if into is None:
+        kernels.backward_gates[cut(plan.n_gates, BACKWARD_GATES), tiles](
+            *(x, plan.a, plan.b, grad, sums.parts, *size, plan.n_gates, n_rows),
+            READ=read,
+            GATES=BACKWARD_GATES,
+            ROWS=tile,
+        )
+    else:
+        kernels.backward_layer[cut(plan.n_wires, BACKWARD_WIRES), tiles](
+            *(x, coefficients, *plan.readers, grad, into, sums.parts, *size, factor, plan.n_wires, n_rows),
+            READ=read,
+            WIRES=BACKWARD_WIRES,
+            ROWS=tile,
+        )
 
 
 def choose_tile(n_rows: int) -> int:

@@ -175,3 +175,42 @@ def update(
         tl.store(at_first, mean, mask)
         tl.store(at_second, square, mask)
         tl.store(at_weight, tl.load(at_weight, mask, 0.0) - change, mask)
+
+
+@triton.jit
+def update_pins(
+    weights,
+    temperature,
+    parts,
+    n_parts,
+    first_moments,
+    second_moments,
+    rates,
+    share1,
+    share2,
+    eps,
+    n_pins,
+    k,
+    PINS: tl.constexpr,
+    CANDIDATES: tl.constexpr,
+):
+    """Adam on logits, (n_pins, k), whose softmax is over the candidates of a pin; see `update`."""
+    pins = tl.program_id(0) * PINS + tl.arange(0, PINS)[:, None]
+    candidates = tl.arange(0, CANDIDATES)[None, :]
+    mask = (pins < n_pins) & (candidates < k)
+    place = pins.to(tl.int64) * k + candidates
+    logits = tl.load(weights + place, mask, 0.0)
+    degree = tl.load(temperature).to(tl.float32)
+    scaled = tl.where(candidates < k, logits / degree, float("-inf"))
+    powers = tl.exp(scaled - tl.max(scaled, 1)[:, None])
+    shares = powers / tl.sum(powers, 1)[:, None]
+    of_shares = add_parts(parts + place, n_parts, n_pins * k, mask)
+    grad = shares * (of_shares - tl.sum(shares * of_shares, 1)[:, None]) / degree
+    mean = tl.load(first_moments + place, mask, 0.0)
+    mean += share1 * (grad - mean)
+    square = tl.load(second_moments + place, mask, 0.0)
+    square += share2 * (grad * grad - square)
+    rate, correction = tl.load(rates).to(tl.float32), tl.load(rates + 1).to(tl.float32)
+    tl.store(first_moments + place, mean, mask)
+    tl.store(second_moments + place, square, mask)
+    tl.store(weights + place, logits - rate * mean / (tl.sqrt(square) / correction + eps), mask)

@@ -79,10 +79,11 @@ class Adam(NamedTuple):
     eps: float
 
 
-def update(mixture: Mixture, parts: Tensor, adam: Adam) -> None:
-    """A step of Adam with the gradients that `mix_backward` would give."""
+def update(mixture: Mixture, parts: Tensor, adam: Adam) -> tuple[Tensor, ...]:
+    """A step of Adam with the gradients that `mix_backward` would give; gives the tables that kernels have read."""
     tables = [list_addresses(each) for each in (adam.weights, adam.first, adam.second)]
-    given = (*mixture.arguments(), parts, len(parts), parts.stride(0), *tables, adam.rates)
-    shares = [1 - beta for beta in adam.betas]
+    given = mixture.arguments()
+    size, shares = (len(parts), parts.stride(0)), [1 - beta for beta in adam.betas]
     with device_of(parts):
-        mixing.update[mixture.grid()](*given, *shares, adam.eps, **mixture.sizes())
+        mixing.update[mixture.grid()](*given, parts, *size, *tables, adam.rates, *shares, adam.eps, **mixture.sizes())
+    return *given, *tables

@@ -12,7 +12,7 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-REPORT = Path(__file__).parents[1] / "src" / "gatewise" / "report" / "page.html"
+REPORT = Path(__file__).parents[2] / "src" / "gatewise" / "report" / "page.html"
 SLOT = "{}<!--facts-->"
 
 
