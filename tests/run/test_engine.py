@@ -104,6 +104,20 @@ def test_every_layout_and_width(n_inputs: int, target: str) -> None:
             assert_equals_reference(engine, rows, given)
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_wide_packed_rows_in_blocks_that_are_not_full(target: str) -> None:
+    n_inputs = 6000  # more than are packed in one pass, of any number of words
+    rng = np.random.default_rng(3)
+    rows = random_rows(rng, 64 * 16, n_inputs)
+    circuit = Circuit(n_inputs, gate=[], a=[], b=[], outputs=np.arange(n_inputs) + 2, group_ptr=[0, n_inputs])
+    engine = Engine(circuit, target=target, block_words=16)
+    for n_words in range(1, 17):
+        some = rows[: 64 * n_words]
+        for order in ("big", "little"):
+            given = PackedRows(np.packbits(some, axis=1, bitorder=order), n_inputs, order)
+            np.testing.assert_array_equal(engine.outputs(given), some)
+
+
 def test_bits_past_the_last_row_are_ignored() -> None:
     rng = np.random.default_rng(1)
     rows = random_rows(rng, 70, 12)
