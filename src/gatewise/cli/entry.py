@@ -27,7 +27,7 @@ COMMANDS = {
     "verify": "prove a rule for all rows, or find a row that breaks it",
     "explain": "say which columns force an answer, and what would change it",
     "bench": "measure how fast a model runs on this machine",
-    "selfcheck": "check that this machine computes right, and how fast, in a report to send",
+    "selfcheck": "check that this machine computes right, and how fast",
     "demo": "train, save, load and measure a model of digits",
 }
 """What each command does. Its module, in `commands`, has the same name."""

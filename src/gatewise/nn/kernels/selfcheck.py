@@ -147,7 +147,7 @@ def _wait(counts: Tensor) -> None:
 
 
 def _name(what: str, check: Callable[[], Finding]) -> Finding:
-    """What a check finds, under its name; an error is something wrong, as no GPU ran these kernels before."""
+    """What a check finds, under its name; an error is something wrong, too: compilers and drivers differ."""
     try:
         found = check()
     except Exception as error:
