@@ -13,6 +13,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NoReturn
 
 from gatewise import __version__
@@ -93,6 +94,7 @@ def make_parser(command: str | None) -> argparse.ArgumentParser:
         prog="gatewise",
         description="Learn logic circuits from tables and run them at nanoseconds per row.",
         epilog="Each command has options and examples of its own: gatewise train --help",
+        formatter_class=partial(argparse.HelpFormatter, max_help_position=26),  # what commands do is beside them
     )
     parser.add_argument("--version", action="version", version=f"gatewise {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
