@@ -13,7 +13,6 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, NoReturn
 
 from gatewise import __version__
@@ -22,7 +21,7 @@ COMMANDS = {
     "train": "learn a circuit from a CSV or Parquet file",
     "evaluate": "compare predictions with a column of a CSV or Parquet file",
     "predict": "predict the rows of a CSV or Parquet file of any size",
-    "report": "write a page about a model, with the model in it, for a browser",
+    "report": "write a page for a browser, with the model in it",
     "info": "describe a .gw file",
     "export": "write a model as code of another language",
     "verify": "prove a rule for all rows, or find a row that breaks it",
@@ -94,9 +93,8 @@ def make_parser(command: str | None) -> argparse.ArgumentParser:
         prog="gatewise",
         description="Learn logic circuits from tables and run them at nanoseconds per row.",
         epilog="Each command has options and examples of its own: gatewise train --help",
-        formatter_class=partial(argparse.HelpFormatter, max_help_position=26),  # what commands do is beside them
     )
-    parser.add_argument("--version", action="version", version=f"gatewise {__version__}")
+    parser.add_argument("-V", "--version", action="version", version=f"gatewise {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     for name, summary in COMMANDS.items():
         added = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
