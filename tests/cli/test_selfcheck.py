@@ -24,7 +24,7 @@ def fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is timed for long, and torch is left out."""
     monkeypatch.setattr(selfcheck, "SECONDS", 0.0)
     monkeypatch.setattr(selfcheck, "MANY_ROWS", 64)
-    monkeypatch.setattr("gatewise.cli.commands.selfcheck.check_torch", lambda: ([], ["GPUs: none"]))
+    monkeypatch.setattr("gatewise.cli.commands.selfcheck.check_torch", lambda: ([], [], ["GPUs: none"]))
 
 
 @pytest.mark.usefixtures("fast")
@@ -126,11 +126,15 @@ def test_an_error_of_a_gpu_is_a_finding(monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.setattr(selfcheck, "MANY_ROWS", 64)
     check = checks.check_device
     monkeypatch.setattr(checks, "check_device", lambda device: check(device, width=400))
-    for name, value in {"is_available": True, "device_count": 2, "get_device_name": "Mock"}.items():
+    properties = mock.Mock(major=8, minor=6, total_memory=24 * 2**30)
+    properties.name = "Mock"
+    cards = {"is_available": True, "device_count": 2, "get_device_name": "Mock", "get_device_properties": properties}
+    for name, value in cards.items():
         monkeypatch.setattr(torch.cuda, name, lambda *_, value=value: value)
     monkeypatch.setattr(checks.cuda, "has_kernels", lambda device: device.index == 1)
     assert main(["selfcheck", "--threads", "1", "--json"]) == 1
     report = json.loads(capsys.readouterr().out)
+    assert report["gpus"] == [f"cuda:{i}: Mock, compute capability 8.6, 24 GB" for i in (0, 1)]
     gpu = {finding["name"]: finding["wrong"] for finding in report["findings"] if "Mock" in finding["name"]}
     assert list(gpu) == ["training, Mock", "kernels in Triton, Mock", "circuits on tensors, Mock"]
     assert all(wrong.startswith(("AssertionError: ", "RuntimeError: ")) for wrong in gpu.values()), gpu

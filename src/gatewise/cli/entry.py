@@ -21,13 +21,13 @@ COMMANDS = {
     "train": "learn a circuit from a CSV or Parquet file",
     "evaluate": "compare predictions with a column of a CSV or Parquet file",
     "predict": "predict the rows of a CSV or Parquet file of any size",
-    "report": "write a page about a model, with the model in it, for a browser",
+    "report": "write a page for a browser, with the model in it",
     "info": "describe a .gw file",
     "export": "write a model as code of another language",
     "verify": "prove a rule for all rows, or find a row that breaks it",
     "explain": "say which columns force an answer, and what would change it",
     "bench": "measure how fast a model runs on this machine",
-    "selfcheck": "check that this machine computes right, and how fast, in a report to send",
+    "selfcheck": "check that this machine computes right, and how fast",
     "demo": "train, save, load and measure a model of digits",
 }
 """What each command does. Its module, in `commands`, has the same name."""
@@ -94,7 +94,7 @@ def make_parser(command: str | None) -> argparse.ArgumentParser:
         description="Learn logic circuits from tables and run them at nanoseconds per row.",
         epilog="Each command has options and examples of its own: gatewise train --help",
     )
-    parser.add_argument("--version", action="version", version=f"gatewise {__version__}")
+    parser.add_argument("-V", "--version", action="version", version=f"gatewise {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     for name, summary in COMMANDS.items():
         added = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")

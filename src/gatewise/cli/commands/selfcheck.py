@@ -33,12 +33,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Check what can be run here, and say what cannot."""
-    findings, not_run = check_engines(args.threads or usable_cores())
-    more, reasons = check_torch()
+    engines, lacking = check_engines(args.threads or usable_cores())
+    gpus, devices, reasons = check_torch()
+    findings = [*engines, *devices]
     report = describe_machine() | {
-        "findings": [asdict(finding) for finding in [*findings, *more]],
-        "not_run": [*not_run, *reasons, NEVER],
-        "wrong": sum(bool(finding.wrong) for finding in [*findings, *more]),
+        "gpus": gpus,
+        "findings": [asdict(finding) for finding in findings],
+        "not_run": [*lacking, *reasons, NEVER],
+        "wrong": sum(bool(finding.wrong) for finding in findings),
     }
     show(report, describe_report(report), as_json=args.json)
     return WRONG if report["wrong"] else 0
@@ -52,14 +54,15 @@ def check_engines(threads: int) -> tuple[list[Finding], list[str]]:
     return findings, lacking
 
 
-def check_torch() -> tuple[list[Finding], list[str]]:
-    """Training on the CPU, and all kernels on the GPUs; and why not."""
+def check_torch() -> tuple[list[str], list[Finding], list[str]]:
+    """The GPUs; what is found by training on the CPU and by kernels on GPUs; and why not on others."""
     try:
         checks = importlib.import_module("gatewise.nn.kernels.selfcheck")
-    except ModuleNotFoundError as error:
-        return [], [f"training and GPUs: {error}"]
+    except (ImportError, OSError) as error:  # OSError: a library of CUDA that torch was built for
+        return [], [], [f"training and GPUs: {error}"]
     devices, reasons = checks.list_devices()
-    return [finding for device in ["cpu", *devices] for finding in checks.check_device(device)], reasons
+    findings = [finding for device in ["cpu", *devices] for finding in checks.check_device(device)]
+    return checks.describe_gpus(), findings, reasons
 
 
 def describe_machine() -> dict[str, Any]:
@@ -77,6 +80,7 @@ def describe_report(report: dict[str, Any]) -> Iterator[str]:
     """The report in words."""
     yield ", ".join(f"{package} {number}" for package, number in report["versions"].items())
     yield f"{report['cpu']}, {report['cores']} cores, {report['system']}"
+    yield from report["gpus"]
     for finding in report["findings"]:
         state, speed = ("WRONG", f": {finding['wrong']}") if finding["wrong"] else ("right", "")
         if finding["speed"]:

@@ -37,6 +37,23 @@ def list_devices() -> tuple[list[str], list[str]]:
     return able, reasons if names else [f"GPUs: torch {torch.__version__} finds none"]
 
 
+def describe_gpus() -> list[str]:
+    """Each GPU of this machine in words.
+
+    Examples
+    --------
+    >>> len(describe_gpus()) == (torch.cuda.device_count() if torch.cuda.is_available() else 0)
+    True
+    """
+    if not torch.cuda.is_available():
+        return []
+    found = map(torch.cuda.get_device_properties, range(torch.cuda.device_count()))
+    return [
+        f"cuda:{i}: {gpu.name}, compute capability {gpu.major}.{gpu.minor}, {gpu.total_memory / 2**30:.0f} GB"
+        for i, gpu in enumerate(found)
+    ]
+
+
 def check_device(device: str, *, width: int = 8000) -> list[Finding]:
     """Check training on a device and, on a GPU, its kernels and circuits.
 
@@ -130,7 +147,7 @@ def _wait(counts: Tensor) -> None:
 
 
 def _name(what: str, check: Callable[[], Finding]) -> Finding:
-    """What a check finds, under its name; an error is something wrong, as no GPU ran these kernels before."""
+    """What a check finds, under its name; an error is something wrong, too: compilers and drivers differ."""
     try:
         found = check()
     except Exception as error:
