@@ -86,7 +86,7 @@ def _describe_seeds(record: Record) -> Iterable[str]:
     accuracy, time = record["accuracy"], record["time"]
     n_seeds = len(record["seeds"])
     yield f"**{_plus_minus(accuracy['mean'], accuracy['std'] if n_seeds > 1 else None)}**"
-    yield f"{mean('soft_accuracy'):.2f}"
+    yield "" if record["seeds"][0]["soft_accuracy"] is None else f"{mean('soft_accuracy'):.2f}"
     yield from (f"{mean(key):,.0f}" for key in ("gates", "gates_simplified", "bytes"))
     yield f"{number(time['packed_ns'])} / {number(time['raw_ns'])}"
     yield _describe_seconds(mean("seconds"))
