@@ -48,7 +48,7 @@ def tables_over_nodes(record: Record) -> float:
 
 MNIST_150K = ("mnist-learned-150k", "mnist-tree-150k")
 CIFAR_400K = ("cifar-learned-s", "cifar-learned-400k", "cifar-tree-400k")
-CIFAR_M = ("cifar-tree-m", "cifar-strided-m")
+CIFAR_M = ("cifar-learned-m", "cifar-tree-m", "cifar-strided-m")
 TARGETS = (
     Target("MNIST, convolution, at most 150,000 gates", RECIPE, MNIST_150K, accuracy_of, 98.8),
     Target("CIFAR-10, convolution, at most 400,000 gates", RECIPE, CIFAR_400K, accuracy_of, 60.4),
