@@ -25,6 +25,7 @@ MODULES = (
     "torch._dynamo",
 )  # what a run imports
 N_ROWS = 2000  # several blocks for both threads
+REPORT_EVERY = 100
 LOAD = "import os; parent = os.getppid()\nwhile os.getppid() == parent: pass"
 
 
@@ -77,6 +78,8 @@ def count_exits(folder: Path, n_forks: int, n_processes: int) -> Counter[int]:
         if code:
             print(f"{run.__name__} ended with {code}:", (folder / "output.txt").read_text(), flush=True)
         exits[code or int(not (folder / "model.gw").exists())] += 1
+        if exits.total() % REPORT_EVERY == 0:
+            print(f"{exits.total()} runs, exit codes: {dict(exits)}", flush=True)
     return exits
 
 

@@ -115,6 +115,8 @@ class DeviceSteps:
         temperatures: Sequence[float] | None,
     ) -> list[Tensor]:
         """Steps on consecutive batches, of which `n_steps` came before; gives the loss of each, in float64."""
+        from gatewise.nn.kernels.triton.plan import device_of
+
         sampling = self._layers[0].sampling
         x = check_bits(x) if self._is_on_bits else x
         device = self._layers[0].weight.device
@@ -131,7 +133,8 @@ class DeviceSteps:
             self._pass.fill(batch.values, x[own])
             if temperatures is not None and isinstance(sampling, Bitwise):
                 sampling.temperature.fill_(temperatures[i])
-            losses.append(self._advance(batch))
+            with device_of(batch.values):  # which need not be the current one
+                losses.append(self._advance(batch))
         return losses
 
     def _find_batch(self, y: Tensor, *, is_weighted: bool) -> Batch:

@@ -55,10 +55,12 @@ def mix_backward(
 def run_layers(
     x: Tensor, coefficients: Tensor, a: Sequence[Tensor], b: Sequence[Tensor], groups: int, factors: Sequence[float]
 ) -> Tensor:
-    """`ops.evaluate_layers` with gradients of any order: the values of all layers are kept for them."""
+    """`ops.evaluate_layers` with gradients of any order, for which values of layers are kept if there are any."""
     from gatewise.nn.kernels.triton import autograd
 
     wires = tuple(a), tuple(b)
+    if not (torch.is_grad_enabled() and (x.requires_grad or coefficients.requires_grad)):
+        return autograd.evaluate(x.detach(), coefficients, wires, groups)
     y: Tensor = autograd.RunLayers.apply(x, coefficients, wires, groups, tuple(factors))
     return y
 

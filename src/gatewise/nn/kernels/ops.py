@@ -94,7 +94,7 @@ def mix_gates(logits: list[Tensor], operators: list[int], temperature: Tensor, h
         coefficients, confidence = native.mix(operators, float(temperature), hard, _lay_out(logits))
         return coefficients, torch.tensor(confidence, dtype=torch.float64)
     if _are_for_triton(logits):
-        coefficients, seen = cuda.mix(logits, operators, temperature, hard)
+        coefficients, seen = cuda.mix([z.detach() for z in logits], operators, temperature, hard)
         return coefficients, seen
     mixed = [functional.mix_gates(z, operators, temperature, hard=hard) for z in logits]
     return torch.cat(mixed), torch.cat([z.softmax(0).amax(0) for z in logits]).mean().double()
@@ -162,7 +162,8 @@ def evaluate_layers(
         return native.run(_find_stack(x, a, b, groups), x, coefficients)
     values = x.to(coefficients.dtype) if x.dtype == torch.bool else x
     if _are_for_triton([coefficients], x):
-        return _store_features_first(cuda.run_layers(x, coefficients, a, b, groups, grad_factors), values.dtype)
+        y = cuda.run_layers(x.detach(), coefficients.detach(), a, b, groups, grad_factors)
+        return _store_features_first(y, values.dtype)
     wiring = list(zip(a, b, strict=True))
     y = functional.evaluate_layers(values, coefficients, wiring, groups=groups, grad_factors=grad_factors)
     return _store_features_first(y, values.dtype)

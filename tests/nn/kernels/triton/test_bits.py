@@ -29,7 +29,7 @@ from gatewise.nn import (
 )
 from gatewise.wiring import RandomCandidates
 
-SIZES, RATES, TEMPERATURES = [33, 64, 140], [0.3, 0.5, 0.2], [2.0, 1.5, 1.0]
+SIZES, RATES, TEMPERATURES = [33, 140], [0.3, 0.5], [2.0, 1.0]
 
 
 def make_network(layout: str) -> torch.nn.Sequential:

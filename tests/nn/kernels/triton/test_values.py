@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+import weakref
 from typing import Any
+from unittest import mock
 
 import pytest
 from support.processes import Failure, call_all, call_interpreted, missing
@@ -44,6 +46,26 @@ def run_network(sampling: Any, kind: torch.dtype = torch.float32, rows: int = 37
     return [each.detach().double() for each in (y, *grads)]
 
 
+def check_memory() -> None:
+    """Without gradients two layers are in memory, and the scores are the same."""
+    from gatewise.nn.kernels.triton import layers
+
+    net, x = logic_network(9, [40] * 4, 2, seed=0), torch.rand(20, 9, generator=seeded())
+    scores, alive = net(x), []
+    forward = layers.forward_layer
+
+    def count(plan: Any, values: Tensor, own: Tensor) -> Tensor:
+        y = forward(plan, values, own)
+        alive.append(weakref.ref(y))
+        of_layers.append(sum(ref() is not None for ref in alive))
+        return y
+
+    of_layers: list[int] = []
+    with mock.patch.object(layers, "forward_layer", count), torch.no_grad():
+        assert torch.equal(net(x), scores)
+    assert of_layers == [1, 2, 2, 2]
+
+
 def compare_networks() -> None:
     """Scores and gradients are those of native kernels, and the same in any order of programs."""
     samplings = Soft, HardStraightThrough, lambda: Gumbel(generator=seeded(2))
@@ -57,6 +79,7 @@ def compare_networks() -> None:
         with reverse_grids():
             reversed_grids = [run_network(make(), kind) for make, kind in runs]
         assert run_network(Soft(), rows=0)[0].shape == (0, 3)
+        check_memory()
     for one, other, again in zip(found, native, reversed_grids, strict=True):
         for mine, theirs, backwards in zip(one, other, again, strict=True):
             assert theirs.abs().sum() > 0

@@ -35,8 +35,25 @@ def find_plans(in_features: int, wires: Wires) -> list[LayerPlan]:
 def run(x: Tensor, coefficients: Tensor, wires: Wires, groups: int) -> tuple[Tensor, list[Tensor]]:
     """What layers give, in the precision of x or float32 for bool, and the values that each of them read."""
     *kept, last = layers.forward(find_plans(x.shape[1], wires), fill_rows(x, torch.float32), coefficients)
-    y = last.unflatten(0, (groups, -1)).sum(1) if groups else last
-    return y[:, : len(x)].T.to(torch.float32 if x.dtype == torch.bool else x.dtype), kept
+    return sum_groups(last, groups, x), kept
+
+
+def evaluate(x: Tensor, coefficients: Tensor, wires: Wires, groups: int) -> Tensor:
+    """What layers give, without gradients: no values are kept."""
+    given = fill_rows(x, torch.float32), coefficients.detach().contiguous()
+    return sum_groups(layers.evaluate(find_plans(x.shape[1], wires), *given), groups, x)
+
+
+def sum_groups(values: Tensor, groups: int, x: Tensor) -> Tensor:
+    """Values of a layer, (n_gates, n_rows), or sums over its groups, as rows like those of x.
+
+    Examples
+    --------
+    >>> sum_groups(torch.ones(4, 16), 2, torch.ones(1, 3)).tolist()
+    [[2.0, 2.0]]
+    """
+    y = values.unflatten(0, (groups, -1)).sum(1) if groups else values
+    return y[:, : len(x)].T.to(torch.float32 if x.dtype == torch.bool else x.dtype)
 
 
 def run_backward(

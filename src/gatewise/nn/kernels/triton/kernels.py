@@ -108,7 +108,9 @@ def backward_layer(
         alone = tl.load(coefficients + 4 * gate + 1 + pin, is_edge, 0.0)[:, None]
         both = tl.load(coefficients + 4 * gate + 3, is_edge, 0.0)[:, None]
         total += grad * (alone + both * value)
-        store_gate_sums(parts + tl.program_id(1) * part_stride, gate, is_edge & (pin == 0), grad, own, value)
+        store_gate_sums(
+            parts + tl.program_id(1).to(tl.int64) * part_stride, gate, is_edge & (pin == 0), grad, own, value
+        )
     rows = first_row + tl.arange(0, ROWS)[None, :]
     place = wires.to(tl.int64)[:, None] * n_rows + rows
     tl.store(grad_x + place, (total * factor).to(grad_x.dtype.element_ty), is_wire[:, None] & (rows < n_rows))
@@ -136,4 +138,4 @@ def backward_gates(
     left = READ(x, tl.load(a + gates, is_gate, 0), is_gate, first_row, n_rows, ROWS)
     right = READ(x, tl.load(b + gates, is_gate, 0), is_gate, first_row, n_rows, ROWS)
     grad = read_floats(grad_y, gates // per_group, is_gate, first_row, n_rows, ROWS)
-    store_gate_sums(parts + tl.program_id(1) * part_stride, gates, is_gate, grad, left, right)
+    store_gate_sums(parts + tl.program_id(1).to(tl.int64) * part_stride, gates, is_gate, grad, left, right)

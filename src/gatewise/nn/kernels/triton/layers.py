@@ -27,20 +27,31 @@ def forward(plans: Sequence[LayerPlan], values: Tensor, coefficients: Tensor) ->
     coefficients : float32, (n_gates, 4)
         Of all layers, one after the other.
     """
-    found, n_rows, first = [values], values.shape[1], 0
-    tile = choose_tile(n_rows)
+    found = [values]
     with device_of(values):
-        for plan in plans:
-            y = values.new_empty((plan.n_gates, n_rows))
-            own = coefficients[first : first + plan.n_gates]
-            if n_rows:
-                grid = cut(plan.n_gates, FORWARD_GATES), cut(n_rows, tile)
-                kernels.forward_layer[grid](
-                    found[-1], plan.a, plan.b, own, y, plan.n_gates, n_rows, GATES=FORWARD_GATES, ROWS=tile
-                )
-            found.append(y)
-            first += plan.n_gates
+        for plan, own in zip(plans, coefficients.split([plan.n_gates for plan in plans]), strict=True):
+            found.append(forward_layer(plan, found[-1], own))
     return found
+
+
+def forward_layer(plan: LayerPlan, values: Tensor, coefficients: Tensor) -> Tensor:
+    """The outputs of one layer, (n_gates, n_rows)."""
+    n_rows = values.shape[1]
+    y, tile = values.new_empty((plan.n_gates, n_rows)), choose_tile(n_rows)
+    if n_rows:
+        grid = cut(plan.n_gates, FORWARD_GATES), cut(n_rows, tile)
+        kernels.forward_layer[grid](
+            values, plan.a, plan.b, coefficients, y, plan.n_gates, n_rows, GATES=FORWARD_GATES, ROWS=tile
+        )
+    return y
+
+
+def evaluate(plans: Sequence[LayerPlan], values: Tensor, coefficients: Tensor) -> Tensor:
+    """The values of the last layer alone: two layers are in memory at any time."""
+    with device_of(values):
+        for plan, own in zip(plans, coefficients.split([plan.n_gates for plan in plans]), strict=True):
+            values = forward_layer(plan, values, own)
+    return values
 
 
 def backward(
