@@ -40,8 +40,8 @@ constexpr uint32_t kLoad = 2 * kNumGates;
 constexpr uint32_t kPair = kNumGates * kNumGates;
 
 // Packing scratch, see pack.inc.hpp: octet rows this many bytes apart, for as many words of whole rows, or as many
-// features of whole blocks, as stay in cache; the latter a multiple of 64, so that each pass begins with a whole byte of
-// packed rows. Static, so that each target has its own copy.
+// features of whole blocks, as stay in cache; the latter are a multiple of 64, so that each pass begins with a whole
+// byte of packed rows. Static, so that each target has its own copy.
 static constexpr size_t octet_pitch(size_t n_features) { return (n_features / 128 + 1) * 128; }
 static constexpr size_t words_per_pass(size_t n_features) {
   const size_t n = (size_t{64} << 10) / (8 * octet_pitch(n_features) + 1);
