@@ -76,8 +76,8 @@ void check(const Table& table, boost::Loss loss, size_t n_scores, bool is_weight
     const boost::Codes codes(table.columns, {table.words.data(), table.n_words}, table.n_rows, pool);
     const float* weights = is_weighted ? known.weights.data() : nullptr;
     const boost::Table rows{table.columns, codes, known.targets.data(), weights};
-    found.push_back(
-        boost::grow_terms(rows, make_splits(table.n_rows), loss, base, settings, 13, 5, threads, [] { return true; }));
+    found.push_back(boost::grow_terms(rows, make_splits(table.n_rows), loss, base, settings, 13, 5, 1.0, threads,
+                                      [] { return true; }));
   }
   for (const boost::Grown& each : found) {
     const boost::Terms &terms = each.terms, &first = found[0].terms;

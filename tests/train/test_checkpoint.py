@@ -16,9 +16,8 @@ from support.tools import require_module
 require_module("torch", "pip install -c constraints.txt torch==2.13.0")
 
 import torch
-from support import train_runs
 from support.processes import start, wait_for_write
-from support.training.runs import RECIPE, VARIANTS, fingerprint, fit, fit_in_steps, fit_longer, make_network
+from support.training.runs import RECIPE, VARIANTS, fingerprint, fit, fit_in_steps, fit_longer, make_data, make_network
 
 import gatewise.store.files
 from gatewise import FileError, nn, train
@@ -104,7 +103,7 @@ def test_early_stopping_is_part_of_the_state(tmp_path: Path) -> None:
         ("net", lambda: {"net": nn.logic_network(12, [36, 39], 3, seed=1)}),
         ("net", lambda: {"net": make_network(tau=3.0)}),
         ("net", lambda: {"net": make_network(parametrization=nn.Softmax(range(1, 16)))}),
-        ("validation", lambda: {"validation": train_runs.make_data(60, seed=2)}),
+        ("validation", lambda: {"validation": make_data(60, seed=2)}),
         ("validation", lambda: {"validation": None}),
     ],
 )
