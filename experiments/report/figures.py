@@ -78,7 +78,7 @@ def draw_frontier(records: Records) -> Figure:
     figure.axes[0].set_ylabel("accuracy of the circuit on the test set, %")
     drawn = [each for axes in figure.axes for each in zip(*axes.get_legend_handles_labels(), strict=True)]
     handles = {label: handle for handle, label in drawn}  # one for each method, whatever panels it is in
-    figure.legend(handles.values(), handles.keys(), frameon=False, loc="outside lower center", ncols=len(handles))
+    figure.legend(handles.values(), handles.keys(), frameon=False, loc="outside lower center", ncols=4)
     return figure
 
 
